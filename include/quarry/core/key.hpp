@@ -1,0 +1,94 @@
+// Keys: the texts that are indexed for a unit. What is indexed is not what is returned.
+//
+// A kind is a population with statistics of its own: titles, summaries and headings are one (metadata), bodies,
+// contexts and questions are others. One index holds one kind, since a BM25 average over bodies and questions is the
+// average of nothing. Which part of its unit a key is, the key remembers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../config.hpp"
+#include "ids.hpp"
+#include "source.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+enum class key_kind : std::uint8_t { body, metadata, context, question, summary, code };
+enum class key_part : std::uint8_t { whole, title, summary, heading, phrase, question, context };
+
+constexpr std::string_view name_of(key_kind kind) noexcept {
+    constexpr std::string_view names[] = {"body", "metadata", "context", "question", "summary", "code"};
+    return names[static_cast<std::size_t>(kind)];
+}
+constexpr std::string_view name_of(key_part part) noexcept {
+    constexpr std::string_view names[] = {"whole", "title", "summary", "heading", "phrase", "question", "context"};
+    return names[static_cast<std::size_t>(part)];
+}
+
+/// A text that counts `weight` times: weight 3 is the same as writing the text three times.
+struct weighted_text {
+    std::string text;
+    float weight = 1.0f;
+};
+
+/// What an expander emits. `text` is what is embedded, and what a hit shows as its match; `lexical` is what BM25
+/// indexes, and `text` again if it is empty.
+struct key {
+    unit_id unit;
+    key_part part = key_part::whole;
+    std::string text;
+    std::vector<weighted_text> lexical{};
+};
+
+/// The keys of one index by key id: which unit, which part, which words.
+///
+/// The words of `whole` keys are not kept: they are the unit's own.
+class key_table {
+   public:
+    explicit key_table(key_kind kind = key_kind::body) : kind_(kind) {}
+
+    key_id add(const key& k) {
+        entries_.push_back({k.unit, k.part, k.part == key_part::whole ? std::string() : k.text});
+        return key_at(entries_.size() - 1);
+    }
+
+    key_kind kind() const noexcept { return kind_; }
+    std::size_t size() const noexcept { return entries_.size(); }
+    bool contains(key_id key) const noexcept { return index_of(key) < entries_.size(); }
+
+    // Requires  contains(key).
+    unit_id unit(key_id key) const noexcept { return entries_[index_of(key)].unit; }
+    key_part part(key_id key) const noexcept { return entries_[index_of(key)].part; }
+    std::string_view text(key_id key, const source_ref& source) const {
+        const entry& e = entries_[index_of(key)];
+        return e.part == key_part::whole ? source.text(e.unit) : std::string_view(e.text);
+    }
+
+    std::size_t memory() const noexcept {
+        std::size_t bytes = entries_.capacity() * sizeof(entry);
+        for (const entry& e : entries_) bytes += e.text.capacity();
+        return bytes;
+    }
+
+   private:
+    struct entry {
+        unit_id unit;
+        key_part part;
+        std::string text;
+    };
+
+    key_kind kind_;
+    std::vector<entry> entries_;
+};
+
+/// The key that a hit came by, resolved.
+struct matched_key {
+    key_kind kind;
+    key_part part;
+    std::string_view text;
+};
+
+}  // namespace QUARRY_NAMESPACE

@@ -1,0 +1,106 @@
+// Key indexes: the concepts every index satisfies, ours or an engine's.
+//
+// An index holds the keys of one kind and the unit of each key. It does not know the corpus. Larger scores are better,
+// whatever the library underneath measures.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "../config.hpp"
+#include "ids.hpp"
+#include "key.hpp"
+#include "scale.hpp"
+#include "source.hpp"
+#include "unit_set.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+/// A key that was found, the unit it stands for, and its score.
+struct scored_key {
+    unit_id unit;
+    key_id key;
+    float score;
+
+    friend bool operator==(const scored_key&, const scored_key&) = default;
+};
+
+/// The order of every list in this library: score descending, then unit id, then key id.
+///
+/// Requires  scores that are not NaN; they are refused where they come in.
+constexpr bool better(const scored_key& a, const scored_key& b) noexcept {
+    if (a.score != b.score) return a.score > b.score;
+    return std::tie(a.unit, a.key) < std::tie(b.unit, b.key);
+}
+
+/// What BM25 and its relatives are asked: words, and optional conditions on them.
+struct lexical_probe {
+    std::string_view text;
+    std::span<const std::string> required{};   // each must occur
+    std::span<const std::string> forbidden{};  // none may occur
+    std::span<const std::string> phrases{};    // each must occur word by word, in this order
+};
+
+using dense_probe = std::span<const float>;
+
+/// Finds keys. Const calls may overlap as long as nobody changes the index.
+template <class I, class Probe>
+concept KeyIndex = requires(const I& index, const Probe& probe, std::size_t n, const accept& allowed) {
+    requires Scale<typename I::scale>;
+    { index.size() } -> std::same_as<std::size_t>;                  // keys held
+    { index.most_keys_of_a_unit() } -> std::same_as<std::size_t>;   // for the pigeonhole bound; 0 if empty
+    { index.search(probe, n, allowed) } -> std::same_as<std::vector<scored_key>>;  // at most n, best first
+};
+
+/// Over vectors of one width.
+template <class I>
+concept DenseIndex = KeyIndex<I, dense_probe> && requires(const I& index, unit_id unit, std::span<float> row) {
+    { index.dimension() } -> std::same_as<std::size_t>;
+    { index.vector_of(unit, row) } -> std::same_as<bool>;  // the unit's first key; false if it has none
+};
+
+/// Over words.
+template <class I>
+concept SparseIndex = KeyIndex<I, lexical_probe>;
+
+/// Can also score units that somebody else found: the best key of each, in the order given; `no_key` and the scale's
+/// meaning of nothing where the index does not hold the unit.
+template <class I, class Probe>
+concept ScoringIndex = KeyIndex<I, Probe> && requires(const I& i, const Probe& p, std::span<const unit_id> units) {
+    { i.score(p, units) } -> std::same_as<std::vector<scored_key>>;
+};
+
+/// Can also say between which scores this probe is meaningful (see score_bounds).
+template <class I, class Probe>
+concept BoundedIndex = ScoringIndex<I, Probe> && requires(const I& i, const Probe& p) {
+    { i.bounds(p) } -> std::same_as<score_bounds>;
+};
+
+/// An index with its keys and the source of its units: what `build` hands out and leaves are made from.
+///
+/// The source must outlive it. Leaves refer to the whole, so it must not move once a leaf was made.
+template <class I>
+struct indexed {
+    I index;
+    source_ref source;
+    std::shared_ptr<const key_table> keys{};  // null: hits cannot show their key's words
+};
+
+namespace detail {
+
+// How many keys must be asked for so that k units are certain? If one unit owns at most m keys, k - 1 units can hide at
+// most m (k - 1) of them, so one more must belong to a k-th unit. The bound is met with equality, so nothing smaller is
+// safe. Saturates: k may be anything.
+constexpr std::size_t keys_needed(std::size_t k, std::size_t most_keys_of_a_unit, std::size_t size) noexcept {
+    if (k == 0) return 0;
+    const std::size_t m = (std::max)(most_keys_of_a_unit, std::size_t{1});
+    return k - 1 >= size / m ? size : (std::min)(m * (k - 1) + 1, size);
+}
+
+}  // namespace detail
+}  // namespace QUARRY_NAMESPACE

@@ -1,0 +1,122 @@
+// A request: one query on its way through a pipeline. Everything that travels, travels here.
+//
+// The query, the evaluated selection, the budget, the stop token, the trace, the ledger, and the memo of what was paid
+// for. Stages may be asked again for more; a callable is not: its answer is in the memo.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../config.hpp"
+#include "../detail/text.hpp"
+#include "error.hpp"
+#include "key_index.hpp"
+#include "ledger.hpp"
+#include "query.hpp"
+#include "source.hpp"
+#include "trace.hpp"
+#include "unit_set.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+/// Who paid: an identity that a callable keeps when it is copied.
+using callable_identity = const void*;
+
+/// What callables answered during one request, or one batch of requests.
+class memo {
+   public:
+    /// The numbers remembered for (who, what), or null.
+    const std::vector<float>* find(callable_identity who, std::string_view what) const {
+        const auto found = entries_.find(std::pair(who, std::string(what)));
+        return found == entries_.end() ? nullptr : &found->second;
+    }
+    const std::vector<float>& keep(callable_identity who, std::string_view what, std::vector<float> numbers) {
+        return entries_.insert_or_assign(std::pair(who, std::string(what)), std::move(numbers)).first->second;
+    }
+
+   private:
+    std::map<std::pair<callable_identity, std::string>, std::vector<float>> entries_;
+};
+
+/// Single-threaded and not copyable; made by `retriever_interface::retrieve`.
+///
+/// Errors  `cancelled` (`query.stopped`, `budget.deadline`, `budget.model_calls`), and what the source's `select` throws.
+class request {
+   public:
+    /// The query and the source must outlive the request.
+    request(const query& q, source_ref source, std::shared_ptr<memo> shared = std::make_shared<memo>())
+        : query_(&q), source_(source), memo_(std::move(shared)) {
+        if (q.prepared()) {
+            if (q.filtered() || q.scoped() || q.example())
+                detail::raise<usage_error>("query.prepared", "quarry::query: a prepared selection holds filter and scope "
+                                                             "already; it does not combine with others");
+            selection_ = *q.prepared();
+        } else {
+            selection_ = source.select({q.filtered() ? &*q.filtered() : nullptr, q.scoped() ? &*q.scoped() : nullptr,
+                                        q.includes_generated(), q.example()});
+        }
+        if (const unit_set* units = selection_.returned().units)
+            tell({trace_code::filtered, "query", source.size(), units->count()});
+        text_ = q.example() ? source.text(*q.example()) : q.text();
+    }
+
+    request(request&&) noexcept = default;
+
+    const query& asked() const noexcept { return *query_; }
+    std::string_view text() const noexcept { return text_; }
+    source_ref source() const noexcept { return source_; }
+
+    /// What a search may return.
+    accept allowed() const noexcept { return selection_.returned(); }
+    const selection& selected() const noexcept { return selection_; }
+    bool admits(unit_id unit) const noexcept { return allowed().contains(unit); }
+
+    lexical_probe words() const noexcept {
+        return {text_, query_->required(), query_->forbidden(), query_->phrases()};
+    }
+
+    void tell(const trace_event& event) const {
+        if (trace* t = query_->tracer()) t->events.push_back(event);
+    }
+    std::uint32_t note(const ledger_entry& entry) { return ledger_->note(entry); }
+    const ledger& notes() const noexcept { return *ledger_; }
+    std::shared_ptr<const ledger> share_notes() const noexcept { return ledger_; }
+    memo& remembered() const noexcept { return *memo_; }
+
+    /// Throws if the query was stopped or its deadline has passed. Called between stages and before every callable.
+    void check() const {
+        if (query_->stop_token().stop_requested())
+            detail::raise<cancelled>("query.stopped", "quarry: the query was stopped");
+        const budget& b = query_->allowance();
+        if (b.deadline && (b.now ? b.now() : std::chrono::steady_clock::now()) > *b.deadline)
+            detail::raise<cancelled>("budget.deadline", "quarry: the query's deadline has passed");
+    }
+
+    /// To be called before a callable is: counts it against the budget.
+    void pay_for_a_call() {
+        check();
+        const std::size_t most = query_->allowance().model_calls;
+        if (paid_calls_ >= most)
+            detail::raise<cancelled>("budget.model_calls",
+                                     detail::concat("quarry: the query may make ", most, " model calls, this would be ",
+                                                    paid_calls_ + 1));
+        ++paid_calls_;
+    }
+    std::size_t paid_calls() const noexcept { return paid_calls_; }
+
+   private:
+    const query* query_;
+    source_ref source_;
+    std::shared_ptr<memo> memo_;
+    std::shared_ptr<ledger> ledger_ = std::make_shared<ledger>();
+    selection selection_;
+    std::string_view text_;
+    std::size_t paid_calls_ = 0;
+};
+
+}  // namespace QUARRY_NAMESPACE

@@ -1,0 +1,72 @@
+// The trace: what each stage of one query did.
+//
+// A value the caller owns and hands to a query (`query(...).traced(t)`). Entries are codes and numbers, made cheap;
+// turning them into words happens in `to_string`, when somebody looks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../config.hpp"
+#include "../detail/text.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+enum class trace_code : std::uint8_t {
+    filtered,     // in: units of the source, out: units that may be returned
+    embedded,     // in: texts, out: rows bought
+    remembered,   // in: texts whose row was paid for earlier in this request
+    searched,     // in: keys asked for, out: keys found
+    widened,      // in: keys asked for before, out: asked for now
+    collapsed,    // in: keys, out: units
+    fused,        // in: candidates of all legs, out: units
+    floored,      // in: hits, out: hits at or above the floor
+    capped,       // in: hits, out: hits under the cap
+    lifted,       // in: hits, out: parents
+    suppressed,   // in: hits, out: hits with distinct texts
+    reranked,     // in: hits, out: hits in the reranker's order
+    diversified,  // in: candidates, out: picks
+    unknown,      // a probe in which nothing was known: no word of the index, or an embedder's zero vector
+};
+
+constexpr std::string_view name_of(trace_code code) noexcept {
+    constexpr std::string_view names[] = {"filtered",   "embedded", "remembered", "searched",   "widened",
+                                          "collapsed",  "fused",    "floored",    "capped",     "lifted",
+                                          "suppressed", "reranked", "diversified", "unknown"};
+    return names[static_cast<std::size_t>(code)];
+}
+
+struct trace_event {
+    trace_code code;
+    std::string_view stage;  // a literal: "bm25", "dense", "whole_article"
+    std::size_t in = 0;
+    std::size_t out = 0;
+    float value = 0.0f;  // a floor, a weight; 0 where there is none
+};
+
+inline std::string to_string(const trace_event& event) {
+    std::string out = detail::concat(event.stage, ": ", name_of(event.code), ' ', event.in, " -> ", event.out);
+    if (event.value != 0.0f) out += detail::concat(" (", event.value, ')');
+    return out;
+}
+
+struct trace {
+    std::vector<trace_event> events;
+
+    /// The first event with this code, or null.
+    const trace_event* find(trace_code code, std::string_view stage = {}) const noexcept {
+        for (const trace_event& event : events)
+            if (event.code == code && (stage.empty() || event.stage == stage)) return &event;
+        return nullptr;
+    }
+};
+
+inline std::string to_string(const trace& t) {
+    std::string out;
+    for (const trace_event& event : t.events) out += to_string(event) + '\n';
+    return out;
+}
+
+}  // namespace QUARRY_NAMESPACE

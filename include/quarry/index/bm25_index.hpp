@@ -1,0 +1,431 @@
+// BM25: words against an inverted index.
+//
+// Lucene's form: idf = ln(1 + (N - df + .5) / (df + .5)), never negative, times tf / (tf + k1 (1 - b + b dl / avgdl)),
+// without the factor k1 + 1. Lengths are exact; Lucene's one-byte lengths are an option for reproducing its figures.
+//
+// Fields have weights: a text of weight w counts as if it were written w times, in frequencies and in lengths. Stop words
+// are indexed and not counted: a question of stop words alone still finds its text, any other question ignores them.
+// N and avgdl are over the keys that have words, so empty texts change nothing.
+//
+// Source  Robertson and Zaragoza, 2009; Lucene's BM25Similarity (since 8.0) for the form.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/error.hpp"
+#include "../core/ids.hpp"
+#include "../core/key.hpp"
+#include "../core/key_index.hpp"
+#include "../core/scale.hpp"
+#include "../detail/text.hpp"
+#include "../math/top_k.hpp"
+#include "../text/analyzer.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+struct bm25_options {
+    float k1 = 0.9f;              // saturation of repeated words, at least 0; Lucene's default is 1.2
+    float b = 0.4f;               // how much long texts are held back, in [0, 1]; Lucene's default is .75
+    bool lucene_lengths = false;  // lengths in one byte, as Lucene keeps them: exact to 39 words, then four leading bits
+    bool positions = true;        // needed for phrases; 4 bytes a word
+};
+
+/// Changing it needs exclusive access; const calls may overlap.
+///
+/// Memory  12 bytes a posting and 4 a position, 4 a distinct word of a key, about 100 a distinct word of the index.
+/// Errors  usage_error `bm25.options`, `bm25.no_positions` (a phrase, without positions). A call that throws has changed
+///         nothing.
+class bm25_index {
+   public:
+    using scale = bm25_scale;
+
+    explicit bm25_index(analyzer words = english(), bm25_options options = {});
+
+    /// Adds a key for `unit`. Keys are numbered from 0 in the order of adding, and no number is given twice.
+    key_id add(unit_id unit, std::span<const weighted_text> fields);
+    key_id add(unit_id unit, std::string_view text) {
+        const weighted_text field[] = {{std::string(text), 1.0f}};
+        return add(unit, field);
+    }
+
+    /// Forgets every key of `unit`; says how many there were. The statistics are those of an index that never had them.
+    std::size_t remove(unit_id unit);
+
+    /// Removes and adds: all keys of `unit` give way to this one.
+    key_id replace(unit_id unit, std::span<const weighted_text> fields) {
+        const key_id fresh = add(unit, fields);
+        forget(unit, fresh);
+        return fresh;
+    }
+
+    std::size_t size() const noexcept { return size_; }
+    std::size_t most_keys_of_a_unit() const noexcept { return most_keys_; }
+
+    /// The n best keys among those that share a word with the probe. Score above 0 always.
+    ///
+    /// A word that is asked twice counts twice. Scores are summed in double in the order of the question's words.
+    /// Cost    one step per posting of the asked words, one double per key, n log n.
+    std::vector<scored_key> search(const lexical_probe& probe, std::size_t n, accept allowed = {}) const;
+    std::vector<scored_key> search(std::string_view text, std::size_t n, accept allowed = {}) const {
+        return search(lexical_probe{text}, n, allowed);
+    }
+
+    /// The best key of each unit; `no_key` and score 0 where no word meets.
+    std::vector<scored_key> score(const lexical_probe& probe, std::span<const unit_id> units) const;
+
+    /// From 0 to the sum of the largest contribution that each asked word makes to any key. Unknown words count nothing.
+    score_bounds bounds(const lexical_probe& probe) const;
+
+    const analyzer& words() const noexcept { return analyzer_; }
+    const bm25_options& options() const noexcept { return options_; }
+
+    /// Keys that have words, and their mean length in (weighted) words. Stop words are not counted.
+    std::size_t counted_keys() const noexcept { return counted_; }
+    double average_length() const noexcept {
+        return counted_ == 0 ? 0.0 : total_length_ / static_cast<double>(counted_);
+    }
+    /// In how many keys the term, as the analyzer gives it, occurs.
+    std::size_t document_frequency(std::string_view term) const {
+        const auto found = term_numbers_.find(term);
+        return found == term_numbers_.end() ? 0 : terms_[found->second].postings.size();
+    }
+
+    std::size_t memory() const noexcept;
+
+   private:
+    struct posting {
+        std::uint32_t key;
+        float frequency;              // weighted
+        std::uint32_t first_position;  // into positions of the term; the next posting's is the end
+    };
+    struct term_data {
+        std::vector<posting> postings;  // by key, ascending
+        std::vector<std::uint32_t> positions;
+    };
+    struct key_data {
+        unit_id unit;
+        float length = 0.0f;               // weighted, as scored: quantised if asked for
+        double exact_length = 0.0;
+        std::vector<std::uint32_t> terms;  // numbers, ascending: what to take out again
+        bool alive = false;
+    };
+    // A word of a question: which term, and how often it was asked.
+    struct asked_term {
+        std::uint32_t term;
+        float times;
+    };
+    struct occurrence {
+        float frequency = 0.0f;
+        std::vector<std::uint32_t> positions;
+    };
+    struct text_hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+    };
+    struct by_order {
+        bool operator()(const scored_key& a, const scored_key& b) const noexcept { return better(a, b); }
+    };
+
+    // Positions of different fields are this far apart, so that no phrase reaches across.
+    static constexpr std::uint32_t field_gap = 1000;
+
+    double idf(const term_data& t) const noexcept {
+        const auto df = static_cast<double>(t.postings.size());
+        const double n = (std::max)(static_cast<double>(counted_), df);  // stop words may occur where nothing counts
+        return std::log1p((n - df + 0.5) / (df + 0.5));
+    }
+    double saturated(const posting& p) const noexcept {
+        const double average = average_length();
+        const double relative = average > 0.0 ? static_cast<double>(keys_[p.key].length) / average : 1.0;
+        const double k = static_cast<double>(options_.k1) * (1.0 - static_cast<double>(options_.b) + static_cast<double>(options_.b) * relative);
+        const double f = static_cast<double>(p.frequency);
+        return f / (f + k);
+    }
+    const posting* find(const term_data& t, std::uint32_t key) const noexcept;
+    std::vector<asked_term> asked(std::string_view text) const;
+    bool meets_conditions(const lexical_probe& probe, std::uint32_t key) const;
+    bool has_phrase(std::string_view words, std::uint32_t key) const;
+    bool has_all_words(std::string_view words, std::uint32_t key) const;
+    void unlist(std::uint32_t key) noexcept;
+    std::size_t forget(unit_id unit, key_id except);
+
+    analyzer analyzer_;
+    bm25_options options_;
+    std::unordered_map<std::string, std::uint32_t, text_hash, std::equal_to<>> term_numbers_;
+    std::vector<term_data> terms_;
+    std::vector<key_data> keys_;
+    std::unordered_map<unit_id, std::vector<std::uint32_t>> keys_of_;
+    std::size_t size_ = 0, counted_ = 0, most_keys_ = 0;
+    double total_length_ = 0.0;
+};
+
+/// A length as Lucene keeps it in a byte: itself below 40, then cut to 24 plus four leading bits.
+constexpr std::uint32_t lucene_length(std::uint32_t length) noexcept {
+    if (length < 24) return length;
+    const std::uint32_t rest = length - 24;
+    const int cut = (std::max)(static_cast<int>(std::bit_width(rest)) - 4, 0);
+    return 24 + (rest >> cut << cut);
+}
+
+// ------------------------------------------------------------------------------------------------------------- detail
+
+inline bm25_index::bm25_index(analyzer words, bm25_options options)
+    : analyzer_(std::move(words)), options_(options) {
+    if (!(options.k1 >= 0.0f && options.k1 < detail::unbounded && options.b >= 0.0f && options.b <= 1.0f))
+        detail::raise<usage_error>("bm25.options", detail::concat("quarry::bm25_index: k1 must be at least 0 and b in "
+                                                                  "[0, 1], they are ", options.k1, " and ", options.b));
+}
+
+inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> fields) {
+    // Analysed first: the analyzer may be a stranger's and may throw.
+    std::map<std::string, occurrence, std::less<>> found;
+    double length = 0.0;
+    std::uint32_t offset = 0;
+    for (const weighted_text& field : fields) {
+        if (!(field.weight > 0.0f && field.weight < detail::unbounded))
+            detail::raise<usage_error>("bm25.weight", detail::concat("quarry::bm25_index: a field's weight must be above "
+                                                                     "0, it is ", field.weight));
+        std::uint32_t last = 0;
+        analyzer_(field.text, [&](const token& t) {
+            auto at = found.find(t.term);
+            if (at == found.end()) at = found.emplace(std::string(t.term), occurrence{}).first;
+            at->second.frequency += field.weight;
+            if (options_.positions) at->second.positions.push_back(offset + t.position);
+            if (!t.stop) length += static_cast<double>(field.weight);
+            last = (std::max)(last, t.position + 1);
+        });
+        offset += last + field_gap;
+    }
+
+    const auto number = static_cast<std::uint32_t>(keys_.size());
+    key_data fresh{unit, 0.0f, length, {}, true};
+    const float exact = static_cast<float>(length);
+    fresh.length = options_.lucene_lengths ? static_cast<float>(lucene_length(static_cast<std::uint32_t>(exact))) : exact;
+    keys_.push_back(std::move(fresh));
+    try {
+        auto& own = keys_of_[unit];
+        own.push_back(number);
+        for (auto& [term, o] : found) {
+            const auto [at, is_new] = term_numbers_.try_emplace(term, static_cast<std::uint32_t>(terms_.size()));
+            if (is_new) {
+                try {
+                    terms_.emplace_back();
+                } catch (...) {
+                    term_numbers_.erase(at);
+                    throw;
+                }
+            }
+            term_data& t = terms_[at->second];
+            keys_.back().terms.push_back(at->second);
+            t.postings.push_back({number, o.frequency, static_cast<std::uint32_t>(t.positions.size())});
+            t.positions.insert(t.positions.end(), o.positions.begin(), o.positions.end());
+        }
+        std::ranges::sort(keys_.back().terms);
+        most_keys_ = (std::max)(most_keys_, own.size());
+    } catch (...) {
+        unlist(number);
+        if (const auto own = keys_of_.find(unit); own != keys_of_.end()) {
+            std::erase(own->second, number);
+            if (own->second.empty()) keys_of_.erase(own);
+        }
+        keys_.pop_back();
+        throw;
+    }
+    ++size_;
+    if (length > 0.0) {
+        ++counted_;
+        total_length_ += length;
+    }
+    return key_id{number};
+}
+
+// Takes a key's postings out of the lists, wherever they got to.
+inline void bm25_index::unlist(std::uint32_t key) noexcept {
+    for (const std::uint32_t number : keys_[key].terms) {
+        term_data& t = terms_[number];
+        const auto at = std::ranges::lower_bound(t.postings, key, {}, &posting::key);
+        if (at == t.postings.end() || at->key != key) continue;
+        const auto next = at + 1;
+        const std::size_t begin = at->first_position;
+        const std::size_t end = next == t.postings.end() ? t.positions.size() : next->first_position;
+        t.positions.erase(t.positions.begin() + static_cast<std::ptrdiff_t>(begin),
+                          t.positions.begin() + static_cast<std::ptrdiff_t>(end));
+        for (auto later = next; later != t.postings.end(); ++later)
+            later->first_position -= static_cast<std::uint32_t>(end - begin);
+        t.postings.erase(at);
+    }
+}
+
+inline std::size_t bm25_index::remove(unit_id unit) { return forget(unit, no_key); }
+
+inline std::size_t bm25_index::forget(unit_id unit, key_id except) {
+    const auto own = keys_of_.find(unit);
+    if (own == keys_of_.end()) return 0;
+    std::size_t gone = 0;
+    for (const std::uint32_t key : own->second) {
+        if (key_id{key} == except) continue;
+        unlist(key);
+        key_data& k = keys_[key];
+        k.alive = false;
+        k.terms = {};
+        if (k.exact_length > 0.0) {
+            --counted_;
+            total_length_ -= k.exact_length;
+        }
+        --size_;
+        ++gone;
+    }
+    std::erase_if(own->second, [&](std::uint32_t key) { return key_id{key} != except; });
+    if (own->second.empty()) keys_of_.erase(own);
+    most_keys_ = 0;
+    for (const auto& [other, keys] : keys_of_) most_keys_ = (std::max)(most_keys_, keys.size());
+    if (counted_ == 0) total_length_ = 0.0;
+    return gone;
+}
+
+inline const bm25_index::posting* bm25_index::find(const term_data& t, std::uint32_t key) const noexcept {
+    const auto at = std::ranges::lower_bound(t.postings, key, {}, &posting::key);
+    return at != t.postings.end() && at->key == key ? &*at : nullptr;
+}
+
+// The question's words that occur in the index, each once, in the order of their first occurrence. Stop words only if
+// there is nothing else.
+inline std::vector<bm25_index::asked_term> bm25_index::asked(std::string_view text) const {
+    std::vector<asked_term> content, stop;
+    bool any_content = false;
+    analyzer_(text, [&](const token& t) {
+        any_content = any_content || !t.stop;
+        const auto found = term_numbers_.find(t.term);
+        if (found == term_numbers_.end() || terms_[found->second].postings.empty()) return;
+        auto& list = t.stop ? stop : content;
+        const auto at = std::ranges::find(list, found->second, &asked_term::term);
+        if (at == list.end()) list.push_back({found->second, 1.0f});
+        else at->times += 1.0f;
+    });
+    return any_content ? content : stop;
+}
+
+inline std::vector<scored_key> bm25_index::search(const lexical_probe& probe, std::size_t n, accept allowed) const {
+    detail::require_evaluated(allowed);
+    if (!probe.phrases.empty() && !options_.positions)
+        detail::raise<usage_error>("bm25.no_positions", "quarry::bm25_index: phrases need an index with positions");
+    if (n == 0) return {};
+    // Zero means "no word met": every contribution is above zero.
+    std::vector<double> scores(keys_.size(), 0.0);
+    const auto terms = asked(probe.text);
+    for (const asked_term& a : terms) {
+        const term_data& t = terms_[a.term];
+        const double weight = static_cast<double>(a.times) * idf(t);
+        for (const posting& p : t.postings) scores[p.key] += weight * saturated(p);
+    }
+    const bool conditions = !probe.required.empty() || !probe.forbidden.empty() || !probe.phrases.empty();
+    top_k<scored_key, by_order> best(n);
+    for (std::uint32_t key = 0; key < keys_.size(); ++key) {
+        if (scores[key] == 0.0) continue;
+        const scored_key candidate{keys_[key].unit, key_id{key}, static_cast<float>(scores[key])};
+        if (best.full() && !better(candidate, best.worst())) continue;
+        if (!allowed.contains(candidate.unit) || (conditions && !meets_conditions(probe, key))) continue;
+        best.offer(candidate);
+    }
+    return best.take();
+}
+
+inline std::vector<scored_key> bm25_index::score(const lexical_probe& probe, std::span<const unit_id> units) const {
+    const auto terms = asked(probe.text);
+    std::vector<double> weights;
+    for (const asked_term& a : terms) weights.push_back(static_cast<double>(a.times) * idf(terms_[a.term]));
+    std::vector<scored_key> out;
+    for (const unit_id unit : units) {
+        scored_key best{unit, no_key, 0.0f};
+        if (const auto own = keys_of_.find(unit); own != keys_of_.end()) {
+            for (const std::uint32_t key : own->second) {
+                double sum = 0.0;
+                for (std::size_t i = 0; i < terms.size(); ++i)
+                    if (const posting* p = find(terms_[terms[i].term], key)) sum += weights[i] * saturated(*p);
+                const scored_key candidate{unit, key_id{key}, static_cast<float>(sum)};
+                if (sum > 0.0 && meets_conditions(probe, key) && (best.key == no_key || better(candidate, best)))
+                    best = candidate;
+            }
+        }
+        out.push_back(best);
+    }
+    return out;
+}
+
+inline score_bounds bm25_index::bounds(const lexical_probe& probe) const {
+    double high = 0.0;
+    for (const asked_term& a : asked(probe.text)) {
+        const term_data& t = terms_[a.term];
+        double most = 0.0;
+        for (const posting& p : t.postings) most = (std::max)(most, saturated(p));
+        high += static_cast<double>(a.times) * idf(t) * most;
+    }
+    return {0.0f, static_cast<float>(high)};
+}
+
+inline bool bm25_index::meets_conditions(const lexical_probe& probe, std::uint32_t key) const {
+    const auto all = [&](const std::string& words) { return has_all_words(words, key); };
+    const auto in_order = [&](const std::string& words) { return has_phrase(words, key); };
+    return std::ranges::all_of(probe.required, all) && std::ranges::none_of(probe.forbidden, all) &&
+           std::ranges::all_of(probe.phrases, in_order);
+}
+
+// Every term of `words` occurs in the key. A text without terms is no condition anybody can meet.
+inline bool bm25_index::has_all_words(std::string_view words, std::uint32_t key) const {
+    bool all = true, any = false;
+    analyzer_(words, [&](const token& t) {
+        any = true;
+        const auto number = term_numbers_.find(t.term);
+        all = all && number != term_numbers_.end() && find(terms_[number->second], key);
+    });
+    return all && any;
+}
+
+inline bool bm25_index::has_phrase(std::string_view words, std::uint32_t key) const {
+    struct place {
+        std::span<const std::uint32_t> positions;
+        std::uint32_t offset;
+    };
+    std::vector<place> places;
+    bool known = true;
+    analyzer_(words, [&](const token& t) {
+        const auto number = term_numbers_.find(t.term);
+        const term_data* data = number == term_numbers_.end() ? nullptr : &terms_[number->second];
+        const posting* p = data ? find(*data, key) : nullptr;
+        if (!p) {
+            known = false;
+            return;
+        }
+        const posting* next = p + 1;
+        const std::size_t end =
+            next == data->postings.data() + data->postings.size() ? data->positions.size() : next->first_position;
+        places.push_back({std::span(data->positions).subspan(p->first_position, end - p->first_position), t.position});
+    });
+    if (!known || places.empty()) return false;
+    return std::ranges::any_of(places.front().positions, [&](std::uint32_t start) {
+        return std::ranges::all_of(places, [&](const place& p) {
+            return std::ranges::binary_search(p.positions, start + p.offset - places.front().offset);
+        });
+    });
+}
+
+inline std::size_t bm25_index::memory() const noexcept {
+    std::size_t bytes = keys_.capacity() * sizeof(key_data) + terms_.capacity() * sizeof(term_data);
+    for (const auto& [term, number] : term_numbers_) bytes += sizeof(std::string) + term.capacity() + 48;
+    for (const term_data& t : terms_)
+        bytes += t.postings.capacity() * sizeof(posting) + t.positions.capacity() * sizeof(std::uint32_t);
+    for (const key_data& k : keys_) bytes += k.terms.capacity() * sizeof(std::uint32_t);
+    return bytes + 100 * keys_of_.size();
+}
+
+}  // namespace QUARRY_NAMESPACE

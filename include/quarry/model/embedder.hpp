@@ -1,0 +1,297 @@
+// Embedders: texts in, rows of floats out. Yours, handed in.
+//
+// The library never trusts one: a wrong count or width, a NaN, an infinity or a zero vector is a callable_error that
+// names the row and both numbers, and the index stays what it was. A const call must be safe from several threads;
+// `serialized(f)` gives that to an embedder which is not.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/error.hpp"
+#include "../core/request.hpp"
+#include "../detail/text.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+/// Many models embed what is searched and what searches differently.
+enum class role : std::uint8_t { document, query };
+
+template <class E>
+concept Embedder = requires(const E& embedder, role r, std::span<const std::string_view> texts, std::span<float> rows) {
+    { embedder.dimension() } -> std::same_as<std::size_t>;         // d, constant for the object's life
+    { embedder.embed(r, texts, rows) } -> std::same_as<void>;      // rows: texts.size() * d floats, row-major, all written
+};
+
+// An embedder may also have
+//   name()                 a text: what a saved index records and refuses to mix
+//   identity()             a callable_identity that copies share, so that two legs pay for a question once
+//   zero_means_unknown     static constexpr bool true: a zero row is no defect but says "nothing here that I know"
+
+struct embedder_options {
+    std::string name = "embedder";
+    std::size_t batch = 64;  // texts per call of a function that takes many; 0: all at once
+};
+
+/// An embedder from a lambda: over one text or over many, with or without the role in front.
+///
+///     make_embedder(384, [](std::string_view text) -> std::vector<float> { ... });
+///     make_embedder(384, [](role r, std::span<const std::string_view> texts) -> std::vector<std::vector<float>> { ... });
+///
+/// Many texts may come back as one row each or as n * d floats in one range.
+/// Errors  callable_error `embedder.count`, `embedder.dimension`.
+template <class F>
+class function_embedder;
+
+template <class F>
+function_embedder<F> make_embedder(std::size_t dimension, F f, embedder_options options = {}) {
+    return function_embedder<F>(dimension, std::move(f), std::move(options));
+}
+
+namespace detail {
+
+/// Identity that copies share and that no living object has again.
+class identity_token {
+   public:
+    callable_identity get() const noexcept { return token_.get(); }
+
+   private:
+    std::shared_ptr<const char> token_ = std::make_shared<const char>('\0');
+};
+
+template <class E>
+constexpr bool zero_means_unknown = [] {
+    if constexpr (requires { { E::zero_means_unknown } -> std::convertible_to<bool>; }) return E::zero_means_unknown;
+    else return false;
+}();
+
+template <class E>
+std::string embedder_name(const E& embedder) {
+    if constexpr (requires { { embedder.name() } -> std::convertible_to<std::string>; }) return embedder.name();
+    else return "embedder";
+}
+
+/// Rows of `texts`, checked: finite, and not zero unless zero has a meaning here.
+///
+/// Errors  callable_error `embedder.not_finite`, `embedder.zero_vector`, naming the row; whatever the embedder throws.
+template <Embedder E>
+std::vector<float> embed_checked(const E& embedder, role r, std::span<const std::string_view> texts);
+
+/// Throws unless `row` is finite; says whether it is zero. By range, since -ffast-math makes isnan always false.
+inline bool require_finite(std::span<const float> row, std::string_view where, std::size_t number) {
+    constexpr float most = (std::numeric_limits<float>::max)();
+    bool zero = true;
+    for (const float x : row) {
+        if (!(x >= -most && x <= most))
+            raise<callable_error>("embedder.not_finite",
+                                  concat(where, ": row ", number, " holds a NaN or an infinity"));
+        if (x != 0.0f) zero = false;
+    }
+    return zero;
+}
+
+}  // namespace detail
+
+/// Shares a large callable without copying it; a temporary does not compile. It must outlive every user.
+template <class T>
+class reference {
+   public:
+    explicit reference(const T& target) noexcept : target_(&target) {}
+
+    std::size_t dimension() const requires Embedder<T> { return target_->dimension(); }
+    void embed(role r, std::span<const std::string_view> texts, std::span<float> rows) const requires Embedder<T> {
+        target_->embed(r, texts, rows);
+    }
+    std::string name() const requires Embedder<T> { return detail::embedder_name(*target_); }
+    callable_identity identity() const noexcept {
+        if constexpr (requires { { target_->identity() } -> std::convertible_to<callable_identity>; })
+            return target_->identity();
+        else
+            return target_;
+    }
+    static constexpr bool zero_means_unknown = detail::zero_means_unknown<T>;
+
+    template <class... Arguments>
+        requires std::invocable<const T&, Arguments...>
+    decltype(auto) operator()(Arguments&&... arguments) const {
+        return (*target_)(std::forward<Arguments>(arguments)...);
+    }
+
+   private:
+    const T* target_;
+};
+
+template <class T>
+reference<T> ref(const T& target) noexcept {
+    return reference<T>(target);
+}
+template <class T>
+void ref(const T&&) = delete;
+
+/// One call at a time, for an embedder, generator or any callable that is not safe from several threads. Copies share
+/// the lock. The callable must not call back into itself.
+template <class T>
+class serialized_callable {
+   public:
+    explicit serialized_callable(T target) : state_(std::make_shared<state>(std::move(target))) {}
+
+    std::size_t dimension() const requires Embedder<T> { return state_->target.dimension(); }
+    void embed(role r, std::span<const std::string_view> texts, std::span<float> rows) const requires Embedder<T> {
+        const std::lock_guard lock(state_->mutex);
+        state_->target.embed(r, texts, rows);
+    }
+    std::string name() const requires Embedder<T> { return detail::embedder_name(state_->target); }
+    callable_identity identity() const noexcept { return state_.get(); }
+    static constexpr bool zero_means_unknown = detail::zero_means_unknown<T>;
+
+    template <class... Arguments>
+        requires std::invocable<T&, Arguments...>
+    auto operator()(Arguments&&... arguments) const {
+        const std::lock_guard lock(state_->mutex);
+        return state_->target(std::forward<Arguments>(arguments)...);
+    }
+
+   private:
+    struct state {
+        explicit state(T t) : target(std::move(t)) {}
+        std::mutex mutex;
+        T target;
+    };
+
+    std::shared_ptr<state> state_;
+};
+
+template <class T>
+serialized_callable<T> serialized(T target) {
+    return serialized_callable<T>(std::move(target));
+}
+
+// ------------------------------------------------------------------------------------------------------------- detail
+
+namespace detail {
+
+template <class R>
+concept float_range = std::ranges::input_range<R> && std::convertible_to<std::ranges::range_value_t<R>, float>;
+template <class R>
+concept row_range = std::ranges::input_range<R> && float_range<std::ranges::range_value_t<R>>;
+
+inline void require_dimension(std::size_t got, std::size_t wanted, std::size_t row) {
+    if (got != wanted)
+        raise<callable_error>("embedder.dimension", concat("quarry::make_embedder: row ", row, " should have ", wanted,
+                                                           " floats, it has ", got));
+}
+
+inline void require_count(std::size_t got, std::size_t wanted) {
+    if (got != wanted)
+        raise<callable_error>("embedder.count", concat("quarry::make_embedder: expected ", wanted, " rows for ", wanted,
+                                                       " texts, got ", got));
+}
+
+// Copies one row and counts it, so that a range without size() serves too.
+template <float_range R>
+void copy_row(R&& row, std::span<float> out, std::size_t number) {
+    std::size_t written = 0;
+    for (auto&& x : row) {
+        if (written < out.size()) out[written] = static_cast<float>(x);
+        ++written;
+    }
+    require_dimension(written, out.size(), number);
+}
+
+template <class R>
+void copy_rows(R&& rows, std::span<float> out, std::size_t n, std::size_t d) {
+    if constexpr (row_range<R>) {
+        std::size_t row = 0;
+        for (auto&& r : rows) {
+            if (row < n) copy_row(r, out.subspan(row * d, d), row);
+            ++row;
+        }
+        require_count(row, n);
+    } else {
+        static_assert(float_range<R>, "an embedding function returns a row of floats, rows of floats, or n * d floats");
+        std::size_t written = 0;
+        for (auto&& x : rows) {
+            if (written < out.size()) out[written] = static_cast<float>(x);
+            ++written;
+        }
+        if (d == 0 || written % d != 0) require_dimension(d == 0 ? 0 : written % d, d, d == 0 ? 0 : written / d);
+        require_count(written / d, n);
+    }
+}
+
+}  // namespace detail
+
+template <class F>
+class function_embedder {
+    using texts_span = std::span<const std::string_view>;
+    static constexpr bool takes_many = std::invocable<const F&, texts_span> || std::invocable<const F&, role, texts_span>;
+    static constexpr bool takes_one =
+        std::invocable<const F&, std::string_view> || std::invocable<const F&, role, std::string_view>;
+    static_assert(takes_many || takes_one,
+                  "make_embedder: the function must be callable, as const, with a string_view or a "
+                  "span<const string_view>, optionally after a role");
+
+   public:
+    function_embedder(std::size_t dimension, F f, embedder_options options)
+        : dimension_(dimension), f_(std::move(f)), options_(std::move(options)) {}
+
+    std::size_t dimension() const noexcept { return dimension_; }
+    std::string name() const { return options_.name; }
+    callable_identity identity() const noexcept { return token_.get(); }
+
+    void embed(role r, texts_span texts, std::span<float> rows) const {
+        if constexpr (takes_many) {
+            const std::size_t step = options_.batch == 0 ? (std::max)(texts.size(), std::size_t{1}) : options_.batch;
+            for (std::size_t first = 0; first < texts.size(); first += step) {
+                const texts_span some = texts.subspan(first, (std::min)(step, texts.size() - first));
+                detail::copy_rows(call(r, some), rows.subspan(first * dimension_, some.size() * dimension_), some.size(),
+                                  dimension_);
+            }
+        } else {
+            for (std::size_t i = 0; i < texts.size(); ++i)
+                detail::copy_row(call(r, texts[i]), rows.subspan(i * dimension_, dimension_), i);
+        }
+    }
+
+   private:
+    template <class Input>
+    decltype(auto) call(role r, Input input) const {
+        if constexpr (std::invocable<const F&, role, Input>) return f_(r, input);
+        else return f_(input);
+    }
+
+    std::size_t dimension_;
+    F f_;
+    embedder_options options_;
+    detail::identity_token token_;
+};
+
+template <Embedder E>
+std::vector<float> detail::embed_checked(const E& embedder, role r, std::span<const std::string_view> texts) {
+    const std::size_t d = embedder.dimension();
+    // NaN beforehand: a row that the embedder leaves out cannot pass for a row of zeros.
+    std::vector<float> rows(texts.size() * d, std::numeric_limits<float>::quiet_NaN());
+    if (texts.empty()) return rows;
+    embedder.embed(r, texts, rows);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const bool zero = require_finite(std::span(rows).subspan(i * d, d), embedder_name(embedder), i);
+        if (zero && !zero_means_unknown<E>)
+            raise<callable_error>("embedder.zero_vector",
+                                  concat(embedder_name(embedder), ": row ", i, " is zero, for the text ",
+                                         quoted(texts[i])));
+    }
+    return rows;
+}
+
+}  // namespace QUARRY_NAMESPACE

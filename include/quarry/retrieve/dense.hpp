@@ -1,0 +1,148 @@
+// Dense: a leaf over an index of vectors, and the embedder that made them.
+//
+//     dense(kb.vectors, embed).retrieve("reset password", 5)
+//
+// The embedder is called once per question, however often the index is asked: the row is remembered in the request. A
+// batch of questions is one call.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/error.hpp"
+#include "../core/key_index.hpp"
+#include "../core/retriever.hpp"
+#include "../detail/text.hpp"
+#include "../model/embedder.hpp"
+#include "leaf.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+template <DenseIndex Index, Embedder E>
+class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
+   public:
+    using scale = typename Index::scale;
+
+    dense_retriever(const Index& index, source_ref source, const key_table* keys, E embedder)
+        : index_(&index), source_(source), keys_(keys), embedder_(std::move(embedder)) {
+        if (embedder_.dimension() != index.dimension())
+            detail::raise<usage_error>("dense.dimension",
+                                       detail::concat("quarry::dense: the index holds rows of ", index.dimension(), ", ",
+                                                      detail::embedder_name(embedder_), " makes rows of ",
+                                                      embedder_.dimension()));
+    }
+
+    source_ref source() const noexcept { return source_; }
+    const key_table* keys() const noexcept { return keys_; }
+
+    /// Buys the rows of a batch's questions in one call.
+    void prepare(std::span<request> batch) const {
+        std::vector<std::string_view> texts;
+        for (request& q : batch) {
+            if (remembered(q) || example_row(q) || std::ranges::find(texts, q.text()) != texts.end()) continue;
+            q.pay_for_a_call();
+            texts.push_back(q.text());
+        }
+        if (texts.empty()) return;
+        const std::size_t d = embedder_.dimension();
+        const std::vector<float> rows = detail::embed_checked(embedder_, role::query, texts);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const auto row = rows.begin() + static_cast<std::ptrdiff_t>(i * d);
+            batch.front().remembered().keep(identity(), texts[i], {row, row + static_cast<std::ptrdiff_t>(d)});
+        }
+    }
+
+    results<scale> run(request& q, std::size_t k) const {
+        const std::span<const float> row = probe(q);
+        if (row.empty()) return {};
+        return search_units(*index_, row, q, k, scale::name == cosine_scale::name ? "dense" : scale::name, keys_);
+    }
+
+    std::vector<scored_key> score(request& q, std::span<const unit_id> units) const
+        requires ScoringIndex<Index, dense_probe>
+    {
+        const std::span<const float> row = probe(q);
+        if (!row.empty()) return index_->score(row, units);
+        std::vector<scored_key> nothing;
+        for (const unit_id unit : units) nothing.push_back({unit, no_key, 0.0f});
+        return nothing;
+    }
+
+    score_bounds bounds(request& q) const
+        requires BoundedIndex<Index, dense_probe>
+    {
+        const std::span<const float> row = probe(q);
+        return row.empty() ? score_bounds{} : index_->bounds(row);
+    }
+
+   private:
+    callable_identity identity() const {
+        if constexpr (requires { { embedder_.identity() } -> std::convertible_to<callable_identity>; })
+            return embedder_.identity();
+        else
+            return token_.get();
+    }
+
+    const std::vector<float>* remembered(const request& q) const {
+        return q.remembered().find(identity(), q.text());
+    }
+
+    // The row of a unit that is searched by, if the index has one: nothing to embed then.
+    bool example_row(request& q) const {
+        if (!q.asked().example()) return false;
+        std::vector<float> row(index_->dimension());
+        if (!index_->vector_of(*q.asked().example(), row)) return false;
+        q.remembered().keep(identity(), q.text(), std::move(row));
+        return true;
+    }
+
+    // The question's row, bought at most once a request. Empty where the embedder knows nothing of the question. It is
+    // kept under the index as well, for stages that compare by the same vectors.
+    std::span<const float> probe(request& q) const {
+        const std::vector<float>* row = remembered(q);
+        if (!row && !example_row(q)) {
+            q.pay_for_a_call();
+            const std::string_view texts[] = {q.text()};
+            const role as = q.asked().example() ? role::document : role::query;
+            q.remembered().keep(identity(), q.text(), detail::embed_checked(embedder_, as, texts));
+            q.tell({trace_code::embedded, "dense", 1, 1});
+        }
+        row = remembered(q);
+        if (!q.remembered().find(index_, q.text())) q.remembered().keep(index_, q.text(), *row);
+        if (std::ranges::all_of(*row, [](float x) { return x == 0.0f; })) {
+            q.tell({trace_code::unknown, "dense", 1, 0});
+            return {};
+        }
+        return *row;
+    }
+
+    const Index* index_;
+    source_ref source_;
+    const key_table* keys_;
+    E embedder_;
+    detail::identity_token token_;
+};
+
+/// A leaf over `vectors`, which must outlive it and stay where it is. The embedder is copied; `ref(e)` shares a large one.
+///
+/// Errors  usage_error `dense.dimension` if the two differ in width.
+template <DenseIndex Index, Embedder E>
+auto dense(const indexed<Index>& vectors, E embedder) {
+    return dense_retriever<Index, E>(vectors.index, vectors.source, vectors.keys.get(), std::move(embedder));
+}
+template <DenseIndex Index, Embedder E>
+void dense(const indexed<Index>&&, E) = delete;  // a temporary index would dangle
+
+/// The same for an index that stands by itself.
+template <DenseIndex Index, Embedder E>
+auto dense(const Index& index, source_ref source, E embedder) {
+    return dense_retriever<Index, E>(index, source, nullptr, std::move(embedder));
+}
+template <DenseIndex Index, Embedder E>
+void dense(const Index&&, source_ref, E) = delete;
+
+}  // namespace QUARRY_NAMESPACE

@@ -1,0 +1,52 @@
+// What the leaves share: from an index's keys to units, in a request.
+//
+// Not a retriever itself: dense.hpp and lexical.hpp are, and one of your own over another kind of index can be.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/key_index.hpp"
+#include "../core/retriever.hpp"
+#include "../rank/collapse.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+/// The k best units of an index for a probe, each by its best key.
+///
+/// Asks for m (k - 1) + 1 keys, m the most keys of one unit: with an exact index that is enough for k units if k exist.
+/// Asks for twice as many until there are k units or the index has no more, for indexes that are not exact.
+template <class Index, class Probe>
+results<typename Index::scale> search_units(const Index& index, const Probe& probe, request& q, std::size_t k,
+                                            std::string_view stage, const key_table* keys) {
+    results<typename Index::scale> out;
+    if constexpr (requires { { index.approximate() } -> std::convertible_to<bool>; })
+        if (index.approximate()) out.state = result_state::approximate;
+    std::vector<scored_key> units;
+    const std::size_t size = index.size();
+    std::size_t wanted = detail::keys_needed(k, index.most_keys_of_a_unit(), size);
+    while (wanted != 0) {
+        q.check();
+        const auto found = index.search(probe, wanted, q.allowed());
+        units = collapse(found);
+        q.tell({trace_code::searched, stage, wanted, found.size()});
+        if (units.size() >= k || found.size() < wanted || wanted >= size) break;
+        const std::size_t more = wanted > size / 2 ? size : 2 * wanted;
+        q.tell({trace_code::widened, stage, wanted, more});
+        wanted = more;
+    }
+    if (units.size() > k) units.resize(k);
+    q.tell({trace_code::collapsed, stage, wanted, units.size()});
+    out.hits.reserve(units.size());
+    for (const scored_key& u : units) {
+        const auto rank = static_cast<std::uint32_t>(out.hits.size() + 1);
+        out.hits.push_back(
+            {u.unit, u.key, u.score, q.note({stage, keys, u.key, rank, u.score, 1.0f, u.score, no_entry, no_entry})});
+    }
+    return out;
+}
+
+}  // namespace QUARRY_NAMESPACE
