@@ -3,9 +3,9 @@
 // Lucene's form: idf = ln(1 + (N - df + .5) / (df + .5)), never negative, times tf / (tf + k1 (1 - b + b dl / avgdl)),
 // without the factor k1 + 1. Lengths are exact; Lucene's one-byte lengths are an option for reproducing its figures.
 //
-// Fields have weights: a text of weight w counts as if it were written w times, in frequencies and in lengths. Stop words
-// are indexed and not counted: a question of stop words alone still finds its text, any other question ignores them.
-// N and avgdl are over the keys that have words, so empty texts change nothing.
+// Fields have weights: a text of weight w counts as if it were written w times, in frequencies and in lengths. Stop
+// words are indexed and not counted: a question of stop words alone still finds its text, any other question ignores
+// them. N and avgdl are over the keys that have words, so empty texts change nothing.
 //
 // Source  Robertson and Zaragoza, 2009; Lucene's BM25Similarity (since 8.0) for the form.
 #pragma once
@@ -36,15 +36,15 @@ namespace QUARRY_NAMESPACE {
 struct bm25_options {
     float k1 = 0.9f;              // saturation of repeated words, at least 0; Lucene's default is 1.2
     float b = 0.4f;               // how much long texts are held back, in [0, 1]; Lucene's default is .75
-    bool lucene_lengths = false;  // lengths in one byte, as Lucene keeps them: exact to 39 words, then four leading bits
+    bool lucene_lengths = false;  // lengths in one byte, as Lucene keeps them: exact to 40 words, then cut
     bool positions = true;        // needed for phrases; 4 bytes a word
 };
 
 /// Changing it needs exclusive access; const calls may overlap.
 ///
 /// Memory  12 bytes a posting and 4 a position, 4 a distinct word of a key, about 100 a distinct word of the index.
-/// Errors  usage_error `bm25.options`, `bm25.no_positions` (a phrase, without positions). A call that throws has changed
-///         nothing.
+/// Errors  usage_error `bm25.options`, `bm25.weight`, `bm25.no_positions` (a phrase, without positions). A call that
+///         throws has changed nothing.
 class bm25_index {
    public:
     using scale = bm25_scale;
@@ -52,6 +52,8 @@ class bm25_index {
     explicit bm25_index(analyzer words = english(), bm25_options options = {});
 
     /// Adds a key for `unit`. Keys are numbered from 0 in the order of adding, and no number is given twice.
+    ///
+    /// Requires  weights from 1e-6 to 1e6.
     key_id add(unit_id unit, std::span<const weighted_text> fields);
     key_id add(unit_id unit, std::string_view text) {
         const weighted_text field[] = {{std::string(text), 1.0f}};
@@ -59,6 +61,8 @@ class bm25_index {
     }
 
     /// Forgets every key of `unit`; says how many there were. The statistics are those of an index that never had them.
+    ///
+    /// Cost  one step per posting of the words that go; other texts' postings of the same words move up.
     std::size_t remove(unit_id unit);
 
     /// Removes and adds: all keys of `unit` give way to this one.
@@ -83,7 +87,7 @@ class bm25_index {
     /// The best key of each unit; `no_key` and score 0 where no word meets.
     std::vector<scored_key> score(const lexical_probe& probe, std::span<const unit_id> units) const;
 
-    /// From 0 to the sum of the largest contribution that each asked word makes to any key. Unknown words count nothing.
+    /// From 0 to the sum of the largest contributions that the asked words make to any key. Unknown words count nothing.
     score_bounds bounds(const lexical_probe& probe) const;
 
     const analyzer& words() const noexcept { return analyzer_; }
@@ -147,15 +151,34 @@ class bm25_index {
     double saturated(const posting& p) const noexcept {
         const double average = average_length();
         const double relative = average > 0.0 ? static_cast<double>(keys_[p.key].length) / average : 1.0;
-        const double k = static_cast<double>(options_.k1) * (1.0 - static_cast<double>(options_.b) + static_cast<double>(options_.b) * relative);
+        const double k1 = static_cast<double>(options_.k1), b = static_cast<double>(options_.b);
+        const double k = k1 * (1.0 - b + b * relative);
         const double f = static_cast<double>(p.frequency);
         return f / (f + k);
     }
+    // The words of a condition. A text with an unknown word, or without any word, can be met by no key.
+    struct placed_term {
+        std::uint32_t term, position;
+    };
+    struct word_group {
+        std::vector<placed_term> terms;
+        bool can_be_met = true;
+    };
+    // The conditions of a probe, analysed once and not for every key.
+    struct conditions {
+        std::vector<word_group> required, forbidden, phrases;
+        bool none() const noexcept { return required.empty() && forbidden.empty() && phrases.empty(); }
+    };
+
     const posting* find(const term_data& t, std::uint32_t key) const noexcept;
+    std::span<const std::uint32_t> positions(const term_data& t, const posting& p) const noexcept;
     std::vector<asked_term> asked(std::string_view text) const;
-    bool meets_conditions(const lexical_probe& probe, std::uint32_t key) const;
-    bool has_phrase(std::string_view words, std::uint32_t key) const;
-    bool has_all_words(std::string_view words, std::uint32_t key) const;
+    word_group group_of(std::string_view words) const;
+    conditions conditions_of(const lexical_probe& probe) const;
+    bool meets(const conditions& asked, std::uint32_t key) const noexcept;
+    bool has_words(const word_group& group, std::uint32_t key) const noexcept;
+    bool has_phrase(const word_group& group, std::uint32_t key) const noexcept;
+    void count_unit(std::size_t before, std::size_t after) noexcept;
     void unlist(std::uint32_t key) noexcept;
     std::size_t forget(unit_id unit, key_id except);
 
@@ -165,6 +188,7 @@ class bm25_index {
     std::vector<term_data> terms_;
     std::vector<key_data> keys_;
     std::unordered_map<unit_id, std::vector<std::uint32_t>> keys_of_;
+    std::vector<std::size_t> units_owning_;  // how many units own 0 (unused), 1, 2, ... keys: the most, without a scan
     std::size_t size_ = 0, counted_ = 0, most_keys_ = 0;
     double total_length_ = 0.0;
 };
@@ -192,9 +216,10 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
     double length = 0.0;
     std::uint32_t offset = 0;
     for (const weighted_text& field : fields) {
-        if (!(field.weight > 0.0f && field.weight < detail::unbounded))
-            detail::raise<usage_error>("bm25.weight", detail::concat("quarry::bm25_index: a field's weight must be above "
-                                                                     "0, it is ", field.weight));
+        // Weights beyond these would make frequencies infinite and scores zero.
+        if (!(field.weight >= 1e-6f && field.weight <= 1e6f))
+            detail::raise<usage_error>("bm25.weight", detail::concat("quarry::bm25_index: a field's weight must lie in "
+                                                                     "[1e-6, 1e6], it is ", field.weight));
         std::uint32_t last = 0;
         analyzer_(field.text, [&](const token& t) {
             auto at = found.find(t.term);
@@ -209,8 +234,9 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
 
     const auto number = static_cast<std::uint32_t>(keys_.size());
     key_data fresh{unit, 0.0f, length, {}, true};
-    const float exact = static_cast<float>(length);
-    fresh.length = options_.lucene_lengths ? static_cast<float>(lucene_length(static_cast<std::uint32_t>(exact))) : exact;
+    constexpr double longest = UINT32_MAX;
+    fresh.length = static_cast<float>(
+        options_.lucene_lengths ? lucene_length(static_cast<std::uint32_t>((std::min)(length, longest))) : length);
     keys_.push_back(std::move(fresh));
     try {
         auto& own = keys_of_[unit];
@@ -231,7 +257,7 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
             t.positions.insert(t.positions.end(), o.positions.begin(), o.positions.end());
         }
         std::ranges::sort(keys_.back().terms);
-        most_keys_ = (std::max)(most_keys_, own.size());
+        if (units_owning_.size() <= own.size()) units_owning_.resize(own.size() + 1);
     } catch (...) {
         unlist(number);
         if (const auto own = keys_of_.find(unit); own != keys_of_.end()) {
@@ -241,12 +267,22 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
         keys_.pop_back();
         throw;
     }
+    const std::size_t owned = keys_of_.find(unit)->second.size();
+    count_unit(owned - 1, owned);
     ++size_;
     if (length > 0.0) {
         ++counted_;
         total_length_ += length;
     }
     return key_id{number};
+}
+
+// A unit that owned `before` keys owns `after` now. Requires  units_owning_ long enough for both.
+inline void bm25_index::count_unit(std::size_t before, std::size_t after) noexcept {
+    if (before != 0) --units_owning_[before];
+    if (after != 0) ++units_owning_[after];
+    most_keys_ = (std::max)(most_keys_, after);
+    while (most_keys_ != 0 && units_owning_[most_keys_] == 0) --most_keys_;
 }
 
 // Takes a key's postings out of the lists, wherever they got to.
@@ -286,9 +322,8 @@ inline std::size_t bm25_index::forget(unit_id unit, key_id except) {
         ++gone;
     }
     std::erase_if(own->second, [&](std::uint32_t key) { return key_id{key} != except; });
+    count_unit(own->second.size() + gone, own->second.size());
     if (own->second.empty()) keys_of_.erase(own);
-    most_keys_ = 0;
-    for (const auto& [other, keys] : keys_of_) most_keys_ = (std::max)(most_keys_, keys.size());
     if (counted_ == 0) total_length_ = 0.0;
     return gone;
 }
@@ -317,8 +352,7 @@ inline std::vector<bm25_index::asked_term> bm25_index::asked(std::string_view te
 
 inline std::vector<scored_key> bm25_index::search(const lexical_probe& probe, std::size_t n, accept allowed) const {
     detail::require_evaluated(allowed);
-    if (!probe.phrases.empty() && !options_.positions)
-        detail::raise<usage_error>("bm25.no_positions", "quarry::bm25_index: phrases need an index with positions");
+    const conditions wanted = conditions_of(probe);
     if (n == 0) return {};
     // Zero means "no word met": every contribution is above zero.
     std::vector<double> scores(keys_.size(), 0.0);
@@ -328,19 +362,19 @@ inline std::vector<scored_key> bm25_index::search(const lexical_probe& probe, st
         const double weight = static_cast<double>(a.times) * idf(t);
         for (const posting& p : t.postings) scores[p.key] += weight * saturated(p);
     }
-    const bool conditions = !probe.required.empty() || !probe.forbidden.empty() || !probe.phrases.empty();
     top_k<scored_key, by_order> best(n);
     for (std::uint32_t key = 0; key < keys_.size(); ++key) {
         if (scores[key] == 0.0) continue;
         const scored_key candidate{keys_[key].unit, key_id{key}, static_cast<float>(scores[key])};
         if (best.full() && !better(candidate, best.worst())) continue;
-        if (!allowed.contains(candidate.unit) || (conditions && !meets_conditions(probe, key))) continue;
+        if (!allowed.contains(candidate.unit) || !meets(wanted, key)) continue;
         best.offer(candidate);
     }
     return best.take();
 }
 
 inline std::vector<scored_key> bm25_index::score(const lexical_probe& probe, std::span<const unit_id> units) const {
+    const conditions wanted = conditions_of(probe);
     const auto terms = asked(probe.text);
     std::vector<double> weights;
     for (const asked_term& a : terms) weights.push_back(static_cast<double>(a.times) * idf(terms_[a.term]));
@@ -353,7 +387,7 @@ inline std::vector<scored_key> bm25_index::score(const lexical_probe& probe, std
                 for (std::size_t i = 0; i < terms.size(); ++i)
                     if (const posting* p = find(terms_[terms[i].term], key)) sum += weights[i] * saturated(*p);
                 const scored_key candidate{unit, key_id{key}, static_cast<float>(sum)};
-                if (sum > 0.0 && meets_conditions(probe, key) && (best.key == no_key || better(candidate, best)))
+                if (sum > 0.0 && meets(wanted, key) && (best.key == no_key || better(candidate, best)))
                     best = candidate;
             }
         }
@@ -373,50 +407,56 @@ inline score_bounds bm25_index::bounds(const lexical_probe& probe) const {
     return {0.0f, static_cast<float>(high)};
 }
 
-inline bool bm25_index::meets_conditions(const lexical_probe& probe, std::uint32_t key) const {
-    const auto all = [&](const std::string& words) { return has_all_words(words, key); };
-    const auto in_order = [&](const std::string& words) { return has_phrase(words, key); };
-    return std::ranges::all_of(probe.required, all) && std::ranges::none_of(probe.forbidden, all) &&
-           std::ranges::all_of(probe.phrases, in_order);
-}
-
-// Every term of `words` occurs in the key. A text without terms is no condition anybody can meet.
-inline bool bm25_index::has_all_words(std::string_view words, std::uint32_t key) const {
-    bool all = true, any = false;
-    analyzer_(words, [&](const token& t) {
-        any = true;
-        const auto number = term_numbers_.find(t.term);
-        all = all && number != term_numbers_.end() && find(terms_[number->second], key);
-    });
-    return all && any;
-}
-
-inline bool bm25_index::has_phrase(std::string_view words, std::uint32_t key) const {
-    struct place {
-        std::span<const std::uint32_t> positions;
-        std::uint32_t offset;
-    };
-    std::vector<place> places;
-    bool known = true;
+inline bm25_index::word_group bm25_index::group_of(std::string_view words) const {
+    word_group group;
     analyzer_(words, [&](const token& t) {
         const auto number = term_numbers_.find(t.term);
-        const term_data* data = number == term_numbers_.end() ? nullptr : &terms_[number->second];
-        const posting* p = data ? find(*data, key) : nullptr;
-        if (!p) {
-            known = false;
-            return;
-        }
-        const posting* next = p + 1;
-        const std::size_t end =
-            next == data->postings.data() + data->postings.size() ? data->positions.size() : next->first_position;
-        places.push_back({std::span(data->positions).subspan(p->first_position, end - p->first_position), t.position});
+        if (number == term_numbers_.end()) group.can_be_met = false;
+        else group.terms.push_back({number->second, t.position});
     });
-    if (!known || places.empty()) return false;
-    return std::ranges::any_of(places.front().positions, [&](std::uint32_t start) {
-        return std::ranges::all_of(places, [&](const place& p) {
-            return std::ranges::binary_search(p.positions, start + p.offset - places.front().offset);
+    if (group.terms.empty()) group.can_be_met = false;
+    return group;
+}
+
+inline bm25_index::conditions bm25_index::conditions_of(const lexical_probe& probe) const {
+    if (!probe.phrases.empty() && !options_.positions)
+        detail::raise<usage_error>("bm25.no_positions", "quarry::bm25_index: phrases need an index with positions");
+    conditions out;
+    for (const std::string& words : probe.required) out.required.push_back(group_of(words));
+    for (const std::string& words : probe.forbidden) out.forbidden.push_back(group_of(words));
+    for (const std::string& words : probe.phrases) out.phrases.push_back(group_of(words));
+    return out;
+}
+
+inline bool bm25_index::meets(const conditions& asked, std::uint32_t key) const noexcept {
+    const auto words = [&](const word_group& group) { return has_words(group, key); };
+    const auto phrase = [&](const word_group& group) { return has_phrase(group, key); };
+    return std::ranges::all_of(asked.required, words) && std::ranges::none_of(asked.forbidden, words) &&
+           std::ranges::all_of(asked.phrases, phrase);
+}
+
+inline bool bm25_index::has_words(const word_group& group, std::uint32_t key) const noexcept {
+    const auto occurs = [&](const placed_term& t) { return find(terms_[t.term], key) != nullptr; };
+    return group.can_be_met && std::ranges::all_of(group.terms, occurs);
+}
+
+// Some place of the first word has every other word at its distance.
+inline bool bm25_index::has_phrase(const word_group& group, std::uint32_t key) const noexcept {
+    if (!has_words(group, key)) return false;
+    const auto places = [&](const placed_term& t) { return positions(terms_[t.term], *find(terms_[t.term], key)); };
+    const placed_term& first = group.terms.front();
+    return std::ranges::any_of(places(first), [&](std::uint32_t start) {
+        return std::ranges::all_of(group.terms, [&](const placed_term& t) {
+            return std::ranges::binary_search(places(t), start + t.position - first.position);
         });
     });
+}
+
+inline std::span<const std::uint32_t> bm25_index::positions(const term_data& t, const posting& p) const noexcept {
+    const posting* next = &p + 1;
+    const bool last = next == t.postings.data() + t.postings.size();
+    const std::size_t end = last ? t.positions.size() : next->first_position;
+    return std::span(t.positions).subspan(p.first_position, end - p.first_position);
 }
 
 inline std::size_t bm25_index::memory() const noexcept {
@@ -425,7 +465,7 @@ inline std::size_t bm25_index::memory() const noexcept {
     for (const term_data& t : terms_)
         bytes += t.postings.capacity() * sizeof(posting) + t.positions.capacity() * sizeof(std::uint32_t);
     for (const key_data& k : keys_) bytes += k.terms.capacity() * sizeof(std::uint32_t);
-    return bytes + 100 * keys_of_.size();
+    return bytes + 100 * keys_of_.size() + units_owning_.capacity() * sizeof(std::size_t);
 }
 
 }  // namespace QUARRY_NAMESPACE
