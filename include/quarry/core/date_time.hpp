@@ -40,16 +40,17 @@ class date_time {
     /// optional `Z`, `+02:00` or `+0200`; a space may stand for the T. Without an offset the time is UTC.
     ///
     /// Errors  none thrown: nothing comes back for any other text, for days that do not exist and for years outside
-    ///         0001 to 9999. `2024-5-7` is refused.
+    ///         0001 to 9999, in UTC. `2024-5-7` is refused.
     static std::optional<date_time> parse(std::string_view text) noexcept;
 
     constexpr bool is_day() const noexcept { return is_day_; }
 
     /// First millisecond since 1970-01-01T00:00Z that belongs to it, and the first that does not any more.
-    constexpr std::int64_t begin() const noexcept { return begin_; }
-    constexpr std::int64_t end() const noexcept { return begin_ + (is_day_ ? day_length : 1); }
+    constexpr std::int64_t starts() const noexcept { return begin_; }
+    constexpr std::int64_t ends() const noexcept { return begin_ + (is_day_ ? day_length : 1); }
 
-    /// `2024-05-07`, or `2024-05-07T10:30:15Z` with milliseconds where there are any. `parse` reads it back equal.
+    /// `2024-05-07`, or `2024-05-07T10:30:15Z` with milliseconds where there are any. `parse` reads it back equal, in
+    /// the years that it reads.
     std::string to_string() const;
 
     friend constexpr auto operator<=>(const date_time&, const date_time&) noexcept = default;
@@ -129,7 +130,10 @@ inline std::optional<date_time> date_time::parse(std::string_view text) noexcept
     const auto offset = detail::take_offset(text);
     if (!offset || !text.empty()) return std::nullopt;
     const std::int64_t minutes = *hour * 60 + *minute - *offset;
-    return date_time(date->begin_ + (minutes * 60 + second) * 1000 + millisecond, false);
+    const date_time read(date->begin_ + (minutes * 60 + second) * 1000 + millisecond, false);
+    // An offset may lead out of the years that can be written.
+    const bool writable = read.starts() >= day(1, 1, 1)->starts() && read.starts() < day(9999, 12, 31)->ends();
+    return writable ? std::optional(read) : std::nullopt;
 }
 
 inline std::string date_time::to_string() const {
