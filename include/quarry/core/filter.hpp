@@ -49,15 +49,14 @@ constexpr std::string_view name_of(filter_op op) noexcept {
 
 /// An immutable expression tree; copies share it.
 ///
-/// Errors  usage_error `filter.depth` for a tree deeper than `deepest`, where it is composed.
+/// Errors  usage_error `filter.depth` for a tree deeper than `deepest`, and `filter.shape` for an operator with a number of
+///         values or children that it does not take, both where it is composed.
 class filter {
    public:
     /// Deeper trees are refused when made, so that nothing which walks one can overflow the stack.
     static constexpr std::size_t deepest = 64;
 
-    static filter leaf(filter_op op, std::string_view field, std::vector<field_value> values) {
-        return filter(node{op, 1, std::string(field), std::move(values), {}});
-    }
+    static filter leaf(filter_op op, std::string_view field, std::vector<field_value> values);
     static filter branch(filter_op op, std::vector<filter> children);
 
     filter_op op() const noexcept { return node_->op; }
@@ -140,7 +139,26 @@ filter checked(const filter& f, const schema& fields);
 
 // ------------------------------------------------------------------------------------------------------------- detail
 
+inline filter filter::leaf(filter_op op, std::string_view field, std::vector<field_value> values) {
+    const bool any_count = op == filter_op::in || op == filter_op::nin;
+    const std::size_t wanted = op == filter_op::exists ? 0 : 1;
+    if (op > filter_op::exists)
+        detail::raise<usage_error>("filter.shape", detail::concat("quarry::filter: ", name_of(op), " takes filters, it "
+                                                                  "was given field ", detail::quoted(field)));
+    if (!any_count && values.size() != wanted)
+        detail::raise<usage_error>("filter.shape",
+                                   detail::concat("quarry::filter: ", name_of(op), " on field ", detail::quoted(field),
+                                                  " takes ", wanted, " values, it was given ", values.size()));
+    return filter(node{op, 1, std::string(field), std::move(values), {}});
+}
+
 inline filter filter::branch(filter_op op, std::vector<filter> children) {
+    if (op <= filter_op::exists)
+        detail::raise<usage_error>("filter.shape", detail::concat("quarry::filter: ", name_of(op), " takes a field, it "
+                                                                  "was given ", children.size(), " filters"));
+    if (op == filter_op::none_of && children.size() != 1)
+        detail::raise<usage_error>("filter.shape", detail::concat("quarry::filter: not takes 1 filter, it was given ",
+                                                                  children.size()));
     std::size_t depth = 0;
     for (const filter& child : children) depth = (std::max)(depth, child.depth());
     if (depth + 1 > deepest)
@@ -197,11 +215,11 @@ struct time_place {
 };
 
 inline time_place place(date_time stored, date_time asked) noexcept {
-    if (stored.is_day() && !asked.is_day() && stored.begin() <= asked.begin() && asked.begin() < stored.end())
+    if (stored.is_day() && !asked.is_day() && stored.starts() <= asked.starts() && asked.starts() < stored.ends())
         return {truth::unknown, truth::unknown, truth::unknown};
-    return {from_bool(stored.end() <= asked.begin()),
-            from_bool(asked.begin() <= stored.begin() && stored.end() <= asked.end()),
-            from_bool(stored.begin() >= asked.end())};
+    return {from_bool(stored.ends() <= asked.starts()),
+            from_bool(asked.starts() <= stored.starts() && stored.ends() <= asked.ends()),
+            from_bool(stored.starts() >= asked.ends())};
 }
 
 inline truth equal(const field_value& stored, const field_value& asked) {
@@ -284,12 +302,16 @@ inline filter checked(const filter& f, const schema& fields) {
     if (!detail::has_operator(type, f.op()))
         detail::raise<usage_error>("filter.comparison",
                                    detail::concat("quarry::filter: ", name_of(f.op()), " is not defined for field ",
-                                                  detail::quoted(f.field()), ", a ", name_of(type)));
+                                                  detail::quoted(f.field()), " of type ", name_of(type)));
     std::vector<field_value> values;
     for (const field_value& v : f.values()) {
         // An integer field may be compared with 2024.5; what it stores stays whole.
         const bool numeric = type == field_type::integer && v.type() == field_type::number;
         const bool element = f.op() == filter_op::contains;
+        if (element && v.type() != field_type::string)
+            detail::raise<usage_error>("metadata.type",
+                                       detail::concat("quarry: field ", detail::quoted(f.field()), " lists strings, the "
+                                                      "value ", v.to_string(), " is of type ", name_of(v.type())));
         values.push_back(numeric || element ? v : fields.coerced(position, v));
     }
     return filter::leaf(f.op(), f.field(), std::move(values));

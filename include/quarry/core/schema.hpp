@@ -89,8 +89,8 @@ inline field_value schema::coerced(std::size_t position, const field_value& valu
                                                                    detail::quoted(*text)));
     }
     detail::raise<usage_error>("metadata.type",
-                               detail::concat("quarry: field ", detail::quoted(target.name), " is a ",
-                                              name_of(target.type), ", the value ", value.to_string(), " is a ",
+                               detail::concat("quarry: field ", detail::quoted(target.name), " is of type ",
+                                              name_of(target.type), ", the value ", value.to_string(), " of type ",
                                               name_of(value.type())));
 }
 
