@@ -1,0 +1,36 @@
+#include "quarry/core/trace.hpp"
+
+#include <set>
+#include <string>
+
+#include "support/catch.hpp"
+
+using namespace quarry;
+
+TEST_CASE("every code has a name of its own") {
+    std::set<std::string_view> names;
+    for (int code = 0; code <= static_cast<int>(trace_code::unknown); ++code)
+        names.insert(name_of(static_cast<trace_code>(code)));
+    CHECK(names.size() == static_cast<std::size_t>(trace_code::unknown) + 1);
+    CHECK(name_of(trace_code::filtered) == "filtered");
+    CHECK(name_of(trace_code::unknown) == "unknown");
+}
+
+TEST_CASE("an event prints as stage, code, what went in and what came out, and a value where there is one") {
+    CHECK(to_string(trace_event{trace_code::searched, "bm25", 41, 12}) == "bm25: searched 41 -> 12");
+    CHECK(to_string(trace_event{trace_code::floored, "floor", 12, 3, 0.25f}) == "floor: floored 12 -> 3 (0.25)");
+}
+
+TEST_CASE("a trace prints one line an event, in the order of the flow") {
+    const trace t{{{trace_code::filtered, "query", 9, 4}, {trace_code::searched, "dense", 4, 4}}};
+    CHECK(to_string(t) == "query: filtered 9 -> 4\ndense: searched 4 -> 4\n");
+    CHECK(to_string(trace{}).empty());
+}
+
+TEST_CASE("finding gives the first event of a code, of a stage if one is named, else nothing") {
+    const trace t{{{trace_code::searched, "bm25", 1, 1}, {trace_code::searched, "dense", 2, 2}}};
+    CHECK(t.find(trace_code::searched)->stage == "bm25");
+    CHECK(t.find(trace_code::searched, "dense")->in == 2);
+    CHECK(t.find(trace_code::searched, "rrf") == nullptr);
+    CHECK(t.find(trace_code::reranked) == nullptr);
+}
