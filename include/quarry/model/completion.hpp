@@ -1,0 +1,55 @@
+// Completions: what a generator gives back, when it knows more than the text.
+//
+// A generator may return a plain string. One that also knows how many tokens were paid for, or that the reply was cut off
+// by a limit, returns a completion: budgets are then exact, and a sentence without an end is no surprise.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "../config.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+/// Tokens of one call or of many, by what they cost.
+struct token_usage {
+    std::uint64_t input = 0;        // read at the full price
+    std::uint64_t cache_write = 0;  // read and put into the provider's prompt cache
+    std::uint64_t cache_read = 0;   // taken from there
+    std::uint64_t output = 0;
+
+    std::uint64_t total() const noexcept { return input + cache_write + cache_read + output; }
+
+    token_usage& operator+=(const token_usage& other) noexcept {
+        input += other.input;
+        cache_write += other.cache_write;
+        cache_read += other.cache_read;
+        output += other.output;
+        return *this;
+    }
+    friend token_usage operator+(token_usage a, const token_usage& b) noexcept { return a += b; }
+    friend bool operator==(const token_usage&, const token_usage&) = default;
+};
+
+struct completion {
+    std::string text{};
+    bool cut_off = false;               // a limit of tokens ended it, not the model
+    std::optional<token_usage> used{};  // nothing: the generator does not say
+    bool remembered = false;            // came from a cache: nothing was paid
+
+    completion() = default;
+    completion(std::string t) : text(std::move(t)) {}             // NOLINT: implicit, a text is a completion
+    completion(const char* t) : text(t) {}                        // NOLINT
+    completion(std::string t, bool cut, std::optional<token_usage> u = {})
+        : text(std::move(t)), cut_off(cut), used(u) {}
+
+    operator std::string() const& { return text; }                // NOLINT: implicit, for callers who want the text
+    operator std::string() && { return std::move(text); }         // NOLINT
+
+    friend bool operator==(const completion&, const completion&) = default;
+};
+
+}  // namespace QUARRY_NAMESPACE
