@@ -102,7 +102,8 @@ struct convex {
     void check() const noexcept {}
 };
 
-/// Relative-score fusion: weight * (score - worst) / (best - worst) over the retrieved list, summed; 1 if all are equal.
+/// Relative-score fusion: weight * (score - worst) / (best - worst) over the retrieved list, summed; 1 if all are
+/// equal.
 ///
 /// The last hit of every list contributes 0, and asking for more hits changes every score.
 struct relative_score {
@@ -156,9 +157,11 @@ struct bounded {
         return range > 0.0f ? leg.weight * std::clamp((score - leg.bounds.low) / range, 0.0f, 1.0f) : 0.0f;
     }
     float combine(std::span<const float> parts) const noexcept {
-        float folded = 0.0f;
-        for (const float part : parts) folded = folded + part - overlap * folded * part;
-        return folded;
+        // In double: the widening compares wholes, and rounding must not turn their order round by more than a step.
+        double folded = 0.0;
+        for (const float part : parts)
+            folded += static_cast<double>(part) * (1.0 - static_cast<double>(overlap) * folded);
+        return static_cast<float>(folded);
     }
     void check() const {
         if (!(overlap >= 0.0f && overlap <= 1.0f))
@@ -204,6 +207,13 @@ struct standing {
     bool present = false;
 };
 
+/// Errors  callable_error `fuse.not_finite`: a NaN would put every list that is sorted after it out of order.
+inline void require_finite_score(float score, std::string_view scale, unit_id unit) {
+    if (!(score > -unbounded && score < unbounded))
+        raise<callable_error>("fuse.not_finite", concat("quarry::fuse: the ", scale, " leg's score of unit ",
+                                                        index_of(unit), " is ", score));
+}
+
 template <Scale S>
 leg_list list_of(const results<S>& found, std::size_t asked, float weight);
 
@@ -235,20 +245,21 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
     }
 
     source_ref source() const { return std::get<0>(legs_).source(); }
-    void prepare(std::span<request> batch) const {
-        std::apply([&](const auto&... leg) { (detail::prepare(leg, batch), ...); }, legs_);
-    }
+    void prepare(std::span<request> batch) const { prepare_legs(batch, std::index_sequence_for<Legs...>{}); }
 
     results<scale> run(request& q, std::size_t k) const {
+        if (k == 0) return {};
         std::size_t fetch = (std::max)(k, fuser_.fetch);
         if constexpr (exact) fetch = (std::max)(fetch, k > SIZE_MAX / 5 ? SIZE_MAX : 5 * k);
-        for (;; fetch = fetch > SIZE_MAX / 2 ? SIZE_MAX : 2 * fetch) {
+        for (;;) {
             lists found = asked(q, fetch, std::index_sequence_for<Legs...>{});
             table units = candidates(found);
             if constexpr (exact) complete(q, found, units, std::index_sequence_for<Legs...>{});
             results<scale> out = ranked(q, found, units, k);
             if (!exact || certain(found, out, k)) return out;
-            q.tell({trace_code::widened, scale::name, fetch, 2 * fetch});
+            const std::size_t more = fetch > SIZE_MAX / 2 ? SIZE_MAX : 2 * fetch;
+            q.tell({trace_code::widened, scale::name, fetch, more});
+            fetch = more;
         }
     }
 
@@ -264,6 +275,16 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
     using lists = std::array<detail::leg_list, n>;
     using row = std::array<detail::standing, n>;
     using table = std::vector<std::pair<unit_id, row>>;
+    struct fused_unit {
+        quarry::hit<scale> hit;
+        const row* standings;
+        std::size_t best;  // the leg that contributed most, whose key stands for the unit
+    };
+
+    template <std::size_t... I>
+    void prepare_legs(std::span<request> batch, std::index_sequence<I...>) const {
+        ((weights_[I] == 0.0f ? void() : detail::prepare(std::get<I>(legs_), batch)), ...);
+    }
 
     template <std::size_t... I>
     lists asked(request& q, std::size_t fetch, std::index_sequence<I...>) const {
@@ -289,7 +310,8 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
                 const scored_key& h = found[leg].hits[i];
                 const auto [at, fresh] = place.try_emplace(h.unit, units.size());
                 if (fresh) units.push_back({h.unit, {}});
-                units[at->second].second[leg] = {h, found[leg].ranks[i], found[leg].trails[i], true};
+                detail::standing& s = units[at->second].second[leg];
+                if (!s.present) s = {h, found[leg].ranks[i], found[leg].trails[i], true};
             }
         return units;
     }
@@ -307,16 +329,21 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
             if (!standings[I].present) missing.push_back(unit);
         if (missing.empty()) return;
         const std::vector<scored_key> scores = std::get<I>(legs_).score(q, missing);
+        if (scores.size() != missing.size())
+            detail::raise<callable_error>("fuse.score_count", detail::concat("quarry::fuse: leg ", I, " gave ",
+                                                                             scores.size(), " scores for ",
+                                                                             missing.size(), " units"));
         std::size_t next = 0;
         for (auto& [unit, standings] : units)
             if (!standings[I].present) {
                 const scored_key& s = scores[next++];
+                if (s.key != no_key) detail::require_finite_score(s.score, list.scale, s.unit);
                 standings[I] = {s, 0, no_entry, s.key != no_key};
             }
     }
 
     results<scale> ranked(request& q, const lists& found, const table& units, std::size_t k) const {
-        std::vector<std::pair<hit<scale>, const row*>> all;
+        std::vector<fused_unit> all;
         all.reserve(units.size());
         std::size_t candidates = 0;
         for (const auto& [unit, standings] : units) {
@@ -332,15 +359,15 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
             candidates += count;
             std::sort(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count));
             all.push_back({{unit, standings[best].hit.key, fuser_.combine(std::span(parts).first(count)), no_entry},
-                           &standings});
+                           &standings, best});
         }
-        const auto first = [](const auto& a, const auto& b) { return better(a.first, b.first); };
+        const auto first = [](const fused_unit& a, const fused_unit& b) { return better(a.hit, b.hit); };
         const std::size_t kept = (std::min)(k, all.size());
         std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), first);
         results<scale> out;
         for (std::size_t i = 0; i < kept; ++i) {
-            out.hits.push_back(all[i].first);
-            out.hits.back().trail = note(q, found, out.hits.back(), *all[i].second);
+            out.hits.push_back(all[i].hit);
+            out.hits.back().trail = note(q, found, all[i]);
         }
         for (const auto& list : found) out.state = (std::max)(out.state, list.state);
         q.tell({trace_code::fused, scale::name, candidates, units.size()});
@@ -352,23 +379,25 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
     }
 
     // One entry for the sum, one below it for every leg that contributed. Only hits that are returned get entries.
-    std::uint32_t note(request& q, const lists& found, const hit<scale>& h, const row& standings) const {
+    std::uint32_t note(request& q, const lists& found, const fused_unit& u) const {
         std::uint32_t below = no_entry;
         const key_table* keys = nullptr;
+        const row& standings = *u.standings;
         const auto tables = std::apply(
             [](const auto&... leg) { return std::array<const key_table*, n>{detail::keys_of(leg)...}; }, legs_);
         for (std::size_t leg = n; leg-- > 0;) {
             const detail::standing& s = standings[leg];
             if (!s.present) continue;
             const key_table* own = s.trail == no_entry ? tables[leg] : q.notes()[s.trail].keys;
-            if (s.hit.key == h.via && own) keys = own;
+            if (leg == u.best) keys = own;  // a key's number means nothing in another leg's table
             below = q.note({found[leg].scale, own, s.hit.key, s.rank, s.hit.score, weights_[leg],
                             part(found, standings, leg), s.trail, below});
         }
-        return q.note({scale::name, keys, h.via, 0, h.score, 1.0f, h.score, below});
+        return q.note({scale::name, keys, u.hit.via, 0, u.hit.score, 1.0f, u.hit.score, below});
     }
 
-    // Could a unit that no leg has returned be better than the k-th? Its score in a leg is at most the leg's last one.
+    // Could a unit that no leg has returned be better than the k-th? Its score in a leg is at most the leg's last one,
+    // and a leg that has no more to return does not hold it. Equal is not certain: the unit's id could be lower.
     bool certain(const lists& found, const results<scale>& out, std::size_t k) const {
         std::array<float, n> parts;
         std::size_t count = 0;
@@ -380,7 +409,8 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
         }
         if (all_exhausted) return true;
         std::sort(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count));
-        return out.size() >= k && out.hits.back().score > fuser_.combine(std::span(parts).first(count));
+        const float most = fuser_.combine(std::span(parts).first(count));
+        return out.size() >= k && out.hits.back().score > std::nextafter(most, detail::unbounded);
     }
 
     F fuser_;
@@ -391,7 +421,9 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
 /// Fuses the legs' rankings.
 ///
 /// Order   score descending, then unit id; the order of the legs decides nothing but which key stands for a tie.
-/// Errors  usage_error `fuse.source`, `fuse.weights`, `fuse.constant`.
+/// Cost    each leg is asked for max(k, fetch) hits; exact fusers ask again for twice as many until they are certain.
+/// Errors  usage_error `fuse.source`, `fuse.weights`, `fuse.constant`; callable_error `fuse.not_finite`,
+///         `fuse.score_count` for legs of your own that misbehave.
 template <Fuser F, Retriever... Legs>
 auto fuse(F fuser, Legs... legs) {
     return fused_retriever<F, Legs...>(std::move(fuser), std::move(legs)...);
@@ -412,6 +444,7 @@ detail::leg_list detail::list_of(const results<S>& found, std::size_t asked, flo
     double sum = 0.0, squares = 0.0;
     float best = found[0].score, worst = best;
     for (const auto& h : found) {
+        require_finite_score(h.score, S::name, h.unit);
         const auto position = static_cast<std::uint32_t>(list.hits.size() + 1);
         const bool tie = position > 1 && h.score == list.hits.back().score && !std::same_as<S, selection_scale>;
         list.ranks.push_back(tie ? list.ranks.back() : position);
