@@ -58,8 +58,9 @@ TEST_CASE("positions count words from 0, stop words included") {
 }
 
 TEST_CASE("Lucene's 33 stop words are stop words, and not those alone that a shorter list would have") {
-    const std::string list = "a an and are as at be but by for if in into is it no not of on or such that the their then "
-                             "there these they this to was will with";
+    const std::string list =
+        "a an and are as at be but by for if in into is it no not of on or such that the their then "
+        "there these they this to was will with";
     const auto found = tokens_of(english(), list);
     CHECK(found.size() == 33);
     for (const held_token& t : found) {
