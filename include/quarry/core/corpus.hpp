@@ -7,6 +7,8 @@
 // looked up, so that a filter costs one pass over 4-byte codes and not one over texts.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -75,7 +77,7 @@ class corpus {
 
     const schema& fields() const noexcept { return schema_; }
 
-    /// The distinct values that are stored for `field`, in ascending order.
+    /// The distinct values that are stored for `field`, in ascending order. Of 2 and 2.0 one is listed.
     std::vector<field_value> values(std::string_view field) const;
 
     /// Bytes held, text and metadata and ids, to within the allocator's rounding.
@@ -119,7 +121,7 @@ class corpus {
     std::vector<std::pair<std::size_t, field_value>> coerced(const metadata& meta) const;
     void require_new_id(std::string_view id) const;
     unit_id commit(unit_data unit, article_data* fresh, std::vector<std::pair<std::size_t, field_value>> values);
-    void store(column& c, unit_id unit, const field_value& value);
+    static std::uint32_t code_of(column& c, const field_value& value);
     const field_value* stored(unit_id unit, std::size_t field) const;
     outcome evaluate(const filter& f) const;
     outcome evaluate_leaf(const filter& f) const;
@@ -163,7 +165,8 @@ inline unit_id corpus::add_part(unit_id parent, part p) {
         const unit_data* root = &above;
         while (root->parent) root = &at(*root->parent);
         p.id = detail::concat(root->id, '#', p.span.begin, '-', p.span.end);
-        if (above.kind != unit_kind::article && unit_of_id_.contains(p.id)) p.id += detail::concat('@', name_of(p.kind));
+        if (above.kind != unit_kind::article && unit_of_id_.contains(p.id))
+            p.id += detail::concat('@', name_of(p.kind));
     }
     require_new_id(p.id);
     auto values = coerced(p.meta);
@@ -186,9 +189,9 @@ inline unit_id corpus::add_generated(generated g) {
 
 inline void corpus::replace_metadata(unit_id unit, const metadata& meta) {
     at(unit);
-    const auto values = coerced(meta);
-    for (column& c : columns_) c.codes[index_of(unit)] = 0;
-    for (const auto& [field, value] : values) store(columns_[field], unit, value);
+    std::vector<std::uint32_t> codes(columns_.size(), 0);
+    for (const auto& [field, value] : coerced(meta)) codes[field] = code_of(columns_[field], value);
+    for (std::size_t field = 0; field < columns_.size(); ++field) columns_[field].codes[index_of(unit)] = codes[field];
 }
 
 inline std::string_view corpus::summary(unit_id unit) const {
@@ -229,6 +232,10 @@ inline std::vector<field_value> corpus::values(std::string_view field) const {
     std::vector<field_value> out;
     for (const auto& [value, number] : c.number_of)
         if (used[number]) out.push_back(value);
+    // A number field keeps integers as integers, and its map has all of them before the first number.
+    std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return detail::compare(a, b) < 0; });
+    const auto same = [](const auto& a, const auto& b) { return detail::compare(a, b) == 0; };
+    out.erase(std::unique(out.begin(), out.end(), same), out.end());
     return out;
 }
 
@@ -267,7 +274,8 @@ inline unit_id corpus::commit(unit_data unit, article_data* fresh,
     const bool is_generated = unit.kind == unit_kind::generated;
     try {
         for (column& c : columns_) c.codes.resize(units_.size() + 1, 0);
-        for (const auto& [field, value] : values) store(columns_[field], id, value);
+        for (const auto& [field, value] : values)
+            columns_[field].codes[index_of(id)] = code_of(columns_[field], value);
         if (fresh) {
             unit.article = static_cast<std::uint32_t>(articles_.size());
             articles_.push_back(std::move(*fresh));
@@ -285,7 +293,8 @@ inline unit_id corpus::commit(unit_data unit, article_data* fresh,
     return id;
 }
 
-inline void corpus::store(column& c, unit_id unit, const field_value& value) {
+// A value that nobody had before gets the next number; failing later leaves it unused.
+inline std::uint32_t corpus::code_of(column& c, const field_value& value) {
     const auto [place, fresh] = c.number_of.try_emplace(value, static_cast<std::uint32_t>(c.distinct.size()));
     if (fresh) {
         try {
@@ -295,7 +304,7 @@ inline void corpus::store(column& c, unit_id unit, const field_value& value) {
             throw;
         }
     }
-    c.codes[index_of(unit)] = place->second + 1;
+    return place->second + 1;
 }
 
 inline const field_value* corpus::stored(unit_id unit, std::size_t field) const {
@@ -311,7 +320,7 @@ inline selection corpus::select(const selection_criteria& criteria) const {
     const filter* condition = criteria.within ? criteria.within->condition() : nullptr;
     std::optional<filter> expression;
     if (criteria.where) expression = *criteria.where;
-    if (condition) expression = expression ? *expression && *condition : *condition;
+    if (condition) expression = expression ? filter::restricted(*expression, *condition) : *condition;
     if (!expression && !criteria.unlike && (generated_.empty() || criteria.include_generated)) return {};
 
     auto walked = std::make_shared<unit_set>(matching(criteria, condition));
@@ -396,13 +405,15 @@ inline corpus::outcome corpus::evaluate_leaf(const filter& f) const {
 
 inline std::size_t corpus::memory() const noexcept {
     std::size_t bytes = 0;
-    for (const unit_data& u : units_) bytes += sizeof u + 2 * u.id.capacity() + u.title.capacity() + sizeof(unit_id) * u.sources.capacity();
+    for (const unit_data& u : units_)
+        bytes += sizeof u + 2 * u.id.capacity() + u.title.capacity() + sizeof(unit_id) * u.sources.capacity();
     for (const article_data& a : articles_) {
         bytes += sizeof a + a.text.capacity() + a.summary.capacity();
         for (const heading& h : a.headings) bytes += sizeof h + h.text.capacity();
         for (const link& l : a.links) bytes += sizeof l + l.target.capacity() + l.text.capacity();
     }
-    for (const column& c : columns_) bytes += sizeof c + 4 * c.codes.capacity() + 2 * sizeof(field_value) * c.distinct.size();
+    for (const column& c : columns_)
+        bytes += sizeof c + 4 * c.codes.capacity() + 2 * sizeof(field_value) * c.distinct.size();
     return bytes;
 }
 

@@ -49,8 +49,8 @@ constexpr std::string_view name_of(filter_op op) noexcept {
 
 /// An immutable expression tree; copies share it.
 ///
-/// Errors  usage_error `filter.depth` for a tree deeper than `deepest`, and `filter.shape` for an operator with a number of
-///         values or children that it does not take, both where it is composed.
+/// Errors  usage_error `filter.depth` for a tree deeper than `deepest`, and `filter.shape` for an operator with a number
+///         of values or children that it does not take, both where it is composed.
 class filter {
    public:
     /// Deeper trees are refused when made, so that nothing which walks one can overflow the stack.
@@ -68,6 +68,10 @@ class filter {
 
     /// `and(eq(product, "app"), ge(year, 2024))`
     std::string to_string() const;
+
+    /// `f` where `condition` holds too: how a scope is added. One level more than `deepest` is allowed here, so that
+    /// any filter can be asked within any scope.
+    static filter restricted(filter f, filter condition);
 
     friend filter operator&&(filter a, filter b) { return branch(filter_op::all_of, {std::move(a), std::move(b)}); }
     friend filter operator||(filter a, filter b) { return branch(filter_op::any_of, {std::move(a), std::move(b)}); }
@@ -133,8 +137,8 @@ truth holds(filter_op op, const field_value* stored, std::span<const field_value
 
 /// The filter with every value coerced to its field's type.
 ///
-/// Errors  usage_error `metadata.unknown_field`, `metadata.type`, `metadata.date`, `filter.comparison` (an operator that
-///         the field's type does not have), each naming the field.
+/// Errors  usage_error `metadata.unknown_field`, `metadata.type`, `metadata.date`, `filter.comparison` (an operator
+///         that the field's type does not have), each naming the field.
 filter checked(const filter& f, const schema& fields);
 
 // ------------------------------------------------------------------------------------------------------------- detail
@@ -143,8 +147,9 @@ inline filter filter::leaf(filter_op op, std::string_view field, std::vector<fie
     const bool any_count = op == filter_op::in || op == filter_op::nin;
     const std::size_t wanted = op == filter_op::exists ? 0 : 1;
     if (op > filter_op::exists)
-        detail::raise<usage_error>("filter.shape", detail::concat("quarry::filter: ", name_of(op), " takes filters, it "
-                                                                  "was given field ", detail::quoted(field)));
+        detail::raise<usage_error>(
+            "filter.shape", detail::concat("quarry::filter: ", name_of(op), " takes filters, it was given field ",
+                                           detail::quoted(field)));
     if (!any_count && values.size() != wanted)
         detail::raise<usage_error>("filter.shape",
                                    detail::concat("quarry::filter: ", name_of(op), " on field ", detail::quoted(field),
@@ -152,19 +157,34 @@ inline filter filter::leaf(filter_op op, std::string_view field, std::vector<fie
     return filter(node{op, 1, std::string(field), std::move(values), {}});
 }
 
+namespace detail {
+
+inline void require_depth(std::size_t depth, std::size_t most) {
+    if (depth > most)
+        raise<usage_error>("filter.depth",
+                           concat("quarry::filter: a tree may be ", most, " levels deep, this one would be ", depth));
+}
+
+}  // namespace detail
+
 inline filter filter::branch(filter_op op, std::vector<filter> children) {
     if (op <= filter_op::exists)
-        detail::raise<usage_error>("filter.shape", detail::concat("quarry::filter: ", name_of(op), " takes a field, it "
-                                                                  "was given ", children.size(), " filters"));
+        detail::raise<usage_error>(
+            "filter.shape", detail::concat("quarry::filter: ", name_of(op), " takes a field, it was given ",
+                                           children.size(), " filters"));
     if (op == filter_op::none_of && children.size() != 1)
         detail::raise<usage_error>("filter.shape", detail::concat("quarry::filter: not takes 1 filter, it was given ",
                                                                   children.size()));
     std::size_t depth = 0;
     for (const filter& child : children) depth = (std::max)(depth, child.depth());
-    if (depth + 1 > deepest)
-        detail::raise<usage_error>("filter.depth", detail::concat("quarry::filter: a tree may be ", deepest,
-                                                                  " levels deep, this one would be ", depth + 1));
+    detail::require_depth(depth + 1, deepest);
     return filter(node{op, depth + 1, {}, {}, std::move(children)});
+}
+
+inline filter filter::restricted(filter f, filter condition) {
+    const std::size_t depth = (std::max)(f.depth(), condition.depth()) + 1;
+    detail::require_depth(depth, deepest + 1);
+    return filter(node{filter_op::all_of, depth, {}, {}, {std::move(f), std::move(condition)}});
 }
 
 inline std::string filter::to_string() const {

@@ -54,6 +54,13 @@ class field_value {
     field_value(std::vector<std::string> list) : value_(std::move(list)) {}
     // NOLINTEND
 
+    // Written out because libstdc++ 12 destroys what was never made when copying a variant runs out of memory: it takes
+    // a variant of these alternatives for one that always holds something. Making one in place is safe.
+    field_value(const field_value& other) : value_(std::visit(copy_in_place{}, other.value_)) {}
+    field_value& operator=(const field_value& other) { return *this = field_value(other); }
+    field_value(field_value&&) noexcept = default;
+    field_value& operator=(field_value&&) noexcept = default;
+
     field_type type() const noexcept { return static_cast<field_type>(value_.index()); }
     const variant& value() const noexcept { return value_; }
 
@@ -70,6 +77,13 @@ class field_value {
     friend auto operator<=>(const field_value&, const field_value&) = default;
 
    private:
+    struct copy_in_place {
+        template <class T>
+        variant operator()(const T& held) const {
+            return variant(std::in_place_type<T>, held);
+        }
+    };
+
     template <std::integral I>
     static std::int64_t checked(I integer) {
         if (!std::in_range<std::int64_t>(integer))

@@ -23,8 +23,9 @@ truth ask(const filter& f, const std::optional<field_value>& stored) {
 date_time time(std::string_view text) { return *date_time::parse(text); }
 
 const schema& fields() {
-    static const schema s{{"flag", field_type::boolean}, {"count", field_type::integer},     {"price", field_type::number},
-                          {"name", field_type::string},  {"updated", field_type::date_time}, {"tags", field_type::string_list}};
+    static const schema s{{"flag", field_type::boolean},      {"count", field_type::integer},
+                          {"price", field_type::number},      {"name", field_type::string},
+                          {"updated", field_type::date_time}, {"tags", field_type::string_list}};
     return s;
 }
 
@@ -59,14 +60,17 @@ TEST_CASE("comparisons follow one table for integers, numbers and texts alike") 
         truth below, at, above, missing;
     };
     const row table[] = {
-        {filter_op::eq, F, T, F, U}, {filter_op::ne, T, F, T, U}, {filter_op::lt, T, F, F, U},
-        {filter_op::le, T, T, F, U}, {filter_op::gt, F, F, T, U}, {filter_op::ge, F, T, T, U},
+        {filter_op::eq, F, T, F, U}, {filter_op::ne, T, F, T, U},  {filter_op::lt, T, F, F, U},
+        {filter_op::le, T, T, F, U}, {filter_op::gt, F, F, T, U},  {filter_op::ge, F, T, T, U},
         {filter_op::in, F, T, F, U}, {filter_op::nin, T, F, T, U}, {filter_op::exists, T, T, T, F},
     };
     struct values {
         field_value below, at, above;
     };
-    const values kinds[] = {{2023, 2024, 2025}, {-0.5, 0.0, 0.5}, {"app", "apple", "b"}, {INT64_MIN, -1, INT64_MAX},
+    const values kinds[] = {{2023, 2024, 2025},
+                            {-0.5, 0.0, 0.5},
+                            {"app", "apple", "b"},
+                            {INT64_MIN, -1, INT64_MAX},
                             {time("2024-05-06"), time("2024-05-07"), time("2024-05-08")}};
     for (const row& r : table)
         for (const values& v : kinds) {
@@ -200,10 +204,18 @@ TEST_CASE("a tree is 64 levels deep at most, and a deeper one is refused where i
     const filter deepest = nested(64);
     CHECK(deepest.depth() == filter::deepest);
     CHECK(code_of([&] { !deepest; }) == "filter.depth");
-    CHECK(code_of([&] { deepest && exists("x"); }) == "filter.depth");
+    CHECK(code_of([&] { deepest&& exists("x"); }) == "filter.depth");
     CHECK(code_of([&] { exists("x") || deepest; }) == "filter.depth");
     CHECK(code_of([&] { any_of({exists("y"), deepest}); }) == "filter.depth");
     CHECK(message_of([&] { !deepest; }).find("64 levels deep, this one would be 65") != std::string::npos);
+}
+
+TEST_CASE("adding a scope takes one level more, once") {
+    const filter once = filter::restricted(nested(64), nested(64));
+    CHECK(once.depth() == 65);
+    CHECK(code_of([&] { filter::restricted(once, exists("x")); }) == "filter.depth");
+    CHECK(code_of([&] { !once; }) == "filter.depth");
+    CHECK(filter::restricted(eq("a", 1), eq("b", 2)).to_string() == "and(eq(a, 1), eq(b, 2))");
 }
 
 TEST_CASE("a hundred thousand attempts to nest do not overflow the stack") {
