@@ -27,9 +27,9 @@ TEST_CASE("every scale of the library names itself and states its bounds") {
 }
 
 TEST_CASE("no two scales share a name, since traces and explanations print it") {
-    std::array names{cosine_scale::name,   inner_product_scale::name, bm25_scale::name,      rrf_scale::name,
-                     bounded_scale::name,  convex_scale::name,        relative_scale::name,  distribution_scale::name,
-                     rerank_scale::name,   selection_scale::name,     unknown_scale::name};
+    std::array names{cosine_scale::name,  inner_product_scale::name, bm25_scale::name,     rrf_scale::name,
+                     bounded_scale::name, convex_scale::name,        relative_scale::name, distribution_scale::name,
+                     rerank_scale::name,  selection_scale::name,     unknown_scale::name};
     std::ranges::sort(names);
     CHECK(std::ranges::adjacent_find(names) == names.end());
 }

@@ -10,7 +10,7 @@ using namespace quarry;
 namespace {
 
 schema one_of_each() {
-    return {{"flag", field_type::boolean}, {"count", field_type::integer},   {"price", field_type::number},
+    return {{"flag", field_type::boolean}, {"count", field_type::integer},     {"price", field_type::number},
             {"name", field_type::string},  {"updated", field_type::date_time}, {"tags", field_type::string_list}};
 }
 

@@ -13,9 +13,7 @@ TEST_CASE("a default-made scope never means everything") {
     CHECK(code_of([&] { unset.condition(); }) == "scope.unset");
 }
 
-TEST_CASE("seeing everything has to be asked for in words") {
-    CHECK(scope::everything().condition() == nullptr);
-}
+TEST_CASE("seeing everything has to be asked for in words") { CHECK(scope::everything().condition() == nullptr); }
 
 TEST_CASE("a scope of one condition gives it back") {
     const scope s = scope::only(eq("tenant", "a"));
