@@ -3,12 +3,12 @@
 //     const comparison c = compare({.a = with.per_query(ndcg_at{10}), .b = without.per_query(ndcg_at{10})});
 //     // c.difference = 0.021, and with 95 % confidence between c.low and c.high
 //
-// A paired bootstrap: questions are drawn with replacement, as many as there are, and the mean difference of each draw is
-// noted; the interval holds the middle of what was noted. Paired, since hard questions are hard for both.
+// A paired bootstrap: questions are drawn with replacement, as many as there are, and the mean difference of each draw
+// is noted; the interval holds the middle of what was noted. Paired, since hard questions are hard for both.
 //
-// The surprising thing is how wide it is: with 250 questions one question is .4 points, and most differences that people
-// report are inside. An interval that contains 0 says "not shown", never "equal". It also knows only these questions:
-// how other corpora would do is not in it.
+// The surprising thing is how wide it is: with 250 questions one question is .4 points, and most differences that
+// people report are inside. An interval that contains 0 says "not shown", never "equal". It also knows only these
+// questions: how other corpora would do is not in it.
 //
 // Source  Efron and Tibshirani, 1993, percentile interval.
 #pragma once
@@ -37,8 +37,8 @@ struct bootstrap_options {
 };
 
 struct comparison {
-    double difference = 0.0;         // mean of a - b
-    double low = 0.0, high = 0.0;    // where it lies, with the confidence asked for
+    double difference = 0.0;                       // mean of a - b
+    double low = 0.0, high = 0.0;                  // where it lies, with the confidence asked for
     std::size_t better = 0, worse = 0, equal = 0;  // questions on which a is better than b, and so on
 };
 
@@ -82,12 +82,13 @@ inline comparison compare(const paired_values& values, const bootstrap_options& 
     const std::size_t n = values.a.size();
     if (n != values.b.size() || n == 0)
         detail::raise<usage_error>("compare.pairs", detail::concat("quarry::compare: needs as many values of a as of b "
-                                                                   "and at least one, got ", n, " and ",
-                                                                   values.b.size()));
+                                                                   "and at least one, got ",
+                                                                   n, " and ", values.b.size()));
     if (options.draws == 0 || !(options.confidence > 0.0 && options.confidence < 1.0))
-        detail::raise<usage_error>("compare.options",
-                                   detail::concat("quarry::compare: draws must be at least 1 and the confidence between "
-                                                  "0 and 1, they are ", options.draws, " and ", options.confidence));
+        detail::raise<usage_error>(
+            "compare.options", detail::concat("quarry::compare: draws must be at least 1 and the confidence between "
+                                              "0 and 1, they are ",
+                                              options.draws, " and ", options.confidence));
     comparison out;
     std::vector<double> differences;
     for (std::size_t i = 0; i < n; ++i) {

@@ -67,7 +67,8 @@ void for_each_json_line(const std::string& path, F f) {
         } catch (const nlohmann::json::exception& e) {
             const auto* parse = dynamic_cast<const nlohmann::json::parse_error*>(&e);
             json_line(object, path, number)
-                .refuse(detail::concat("the line is no valid JSON", parse ? detail::concat(" at byte ", parse->byte) : ""));
+                .refuse(
+                    detail::concat("the line is no valid JSON", parse ? detail::concat(" at byte ", parse->byte) : ""));
         }
         const json_line here(object, path, number);
         if (!object.is_object()) here.refuse(detail::concat("the line is no JSON object but ", object.type_name()));

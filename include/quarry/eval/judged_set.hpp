@@ -2,9 +2,9 @@
 //
 //     judged_set set = read_judged_set("data/scifact");
 //
-// A folder of three files: corpus.jsonl (an object a line: `id`, `title`, `text`, perhaps `summary`), queries.jsonl (`id`,
-// `text`) and qrels.tsv (query id, document id, grade). Other fields are not read; in particular not `headings`: in a set
-// whose questions were made from headings, indexing them gives the answers away.
+// A folder of three files: corpus.jsonl (an object a line: `id`, `title`, `text`, perhaps `summary`), queries.jsonl
+// (`id`, `text`) and qrels.tsv (query id, document id, grade). Other fields are not read; in particular not `headings`:
+// in a set whose questions were made from headings, indexing them gives the answers away.
 //
 // The surprising thing: a judgement that names a document which is not there is no error. It counts among the relevant,
 // as in trec_eval, so that recall cannot reach 1; figures that were published so can be met, and the warning says what
@@ -47,8 +47,8 @@ struct judged_set_files {
 
 /// Reads a set whole, or throws.
 ///
-/// Fields of a judgement are separated by tabs where a line has one, otherwise by spaces. Four fields are TREC's, with the
-/// second ignored; a first line that names the columns, as in BEIR's files, is skipped.
+/// Fields of a judgement are separated by tabs where a line has one, otherwise by spaces. Four fields are TREC's, with
+/// the second ignored; a first line that names the columns, as in BEIR's files, is skipped.
 /// Errors  data_error naming file and line: `json.line` (an id that is empty or given twice among others),
 ///         `judged_set.line` (a judgement with too few fields, a grade that is no whole number, a pair judged twice);
 ///         `judged_set.queries` if no query was judged; `file.open`, `file.read`.
@@ -87,16 +87,20 @@ inline judgements read_judgements(const std::string& path, const std::unordered_
         const auto fields = judgement_fields(line);
         if (number == 1 && (fields.front() == "query-id" || fields.front() == "query_id")) return;
         if (fields.size() != 3 && fields.size() != 4)
-            raise<data_error>("judged_set.line", concat(where, "a judgement has 3 fields (query, document, grade) or 4, "
-                                                        "this line has ", fields.size()));
+            raise<data_error>("judged_set.line", concat(where,
+                                                        "a judgement has 3 fields (query, document, grade) or 4, "
+                                                        "this line has ",
+                                                        fields.size()));
         const std::string query(fields.front()), document(fields[fields.size() - 2]);
         const std::string_view digits = fields.back();
         int grade = 0;
         const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), grade);
         if (read.ec != std::errc() || read.ptr != digits.data() + digits.size())
-            raise<data_error>("judged_set.line", concat(where, "the grade ", detail::quoted(digits), " is no whole number"));
+            raise<data_error>("judged_set.line",
+                              concat(where, "the grade ", detail::quoted(digits), " is no whole number"));
         if (query.empty() || document.empty())
-            raise<data_error>("judged_set.line", concat(where, "the ", query.empty() ? "query" : "document", " is empty"));
+            raise<data_error>("judged_set.line",
+                              concat(where, "the ", query.empty() ? "query" : "document", " is empty"));
         if (!judged[query].emplace(document, grade).second)
             raise<data_error>("judged_set.line",
                               concat(where, "query ", query, " has judged document ", document, " before"));
@@ -139,8 +143,8 @@ inline judged_set read_judged_set(const std::string& folder, judged_set_files fi
     set.judged = detail::read_judgements(files.judgements, documents, queries, set.warnings);
     std::erase_if(set.queries, [&](const judged_query& q) { return !set.judged.contains(q.id); });
     if (set.queries.empty())
-        detail::raise<data_error>("judged_set.queries", detail::concat("no query of ", files.queries, " is judged in ",
-                                                                       files.judgements));
+        detail::raise<data_error>("judged_set.queries",
+                                  detail::concat("no query of ", files.queries, " is judged in ", files.judgements));
     return set;
 }
 

@@ -46,7 +46,7 @@ using ranking = std::vector<scored_document>;
 using rankings = std::map<std::string, ranking, std::less<>>;  // by query id
 
 /// Grades: above 0 is relevant, 0 and below is not; what is absent was not judged.
-using grades = std::map<std::string, int, std::less<>>;      // by document id
+using grades = std::map<std::string, int, std::less<>>;         // by document id
 using judgements = std::map<std::string, grades, std::less<>>;  // by query id
 
 /// What a measure sees of one query.
@@ -103,8 +103,7 @@ struct average_precision {
         double sum = 0.0;
         std::size_t met = 0;
         for (std::size_t i = 0; i < query.ranked.size(); ++i)
-            if (query.ranked[i] >= query.relevant_from)
-                sum += static_cast<double>(++met) / static_cast<double>(i + 1);
+            if (query.ranked[i] >= query.relevant_from) sum += static_cast<double>(++met) / static_cast<double>(i + 1);
         return query.relevant == 0 ? 0.0 : sum / static_cast<double>(query.relevant);
     }
 };
@@ -141,9 +140,7 @@ struct recall_at {
 
 /// Precision after as many documents as are relevant.
 struct r_precision {
-    double operator()(const graded_ranking& query) const noexcept {
-        return precision_at{query.relevant}(query);
-    }
+    double operator()(const graded_ranking& query) const noexcept { return precision_at{query.relevant}(query); }
 };
 
 /// 1 if any of the first k is relevant.
@@ -167,8 +164,8 @@ struct evaluation_options {
 
 /// Rankings, graded by judgements. Rankings of queries that nobody judged are left out.
 ///
-/// Errors  usage_error `eval.no_queries` if there is nothing to average over, `eval.duplicate_document` naming query and
-///         document, `eval.not_finite` for a score, `eval.relevant_from`.
+/// Errors  usage_error `eval.no_queries` if there is nothing to average over, `eval.duplicate_document` naming
+///         query and document, `eval.not_finite` for a score, `eval.relevant_from`.
 class evaluation {
    public:
     evaluation(const rankings& found, const judgements& judged, evaluation_options options = {});
@@ -236,22 +233,20 @@ inline graded_ranking graded(std::string_view query, const ranking& found, const
 
 inline evaluation::evaluation(const rankings& found, const judgements& judged, evaluation_options options) {
     if (options.relevant_from < 1)
-        detail::raise<usage_error>("eval.relevant_from",
-                                   detail::concat("quarry::evaluation: grades are relevant from 1 up, not from ",
-                                                  options.relevant_from));
+        detail::raise<usage_error>(
+            "eval.relevant_from",
+            detail::concat("quarry::evaluation: grades are relevant from 1 up, not from ", options.relevant_from));
     for (const auto& [query, judged_documents] : judged) {
         const auto answer = found.find(query);
         if (answer == found.end() && !options.count_unanswered) continue;
         queries_.push_back(query);
-        graded_.push_back(
-            detail::graded(query, answer == found.end() ? ranking() : answer->second, judged_documents,
-                           options.relevant_from));
+        graded_.push_back(detail::graded(query, answer == found.end() ? ranking() : answer->second, judged_documents,
+                                         options.relevant_from));
     }
     if (queries_.empty())
-        detail::raise<usage_error>("eval.no_queries",
-                                   detail::concat("quarry::evaluation: nothing to average over: ", judged.size(),
-                                                  " queries are judged, ", found.size(),
-                                                  " are answered, and none is both"));
+        detail::raise<usage_error>("eval.no_queries", detail::concat("quarry::evaluation: nothing to average over: ",
+                                                                     judged.size(), " queries are judged, ",
+                                                                     found.size(), " are answered, and none is both"));
 }
 
 }  // namespace QUARRY_NAMESPACE

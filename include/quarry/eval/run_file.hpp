@@ -43,8 +43,8 @@ ranking ranking_of(const results<S>& found) {
 
 /// The text of a run file: queries in ascending order of id, documents as they stand, scores strictly decreasing.
 ///
-/// Errors  usage_error `run.id` for an id or a tag that is empty or holds white space, since fields are separated by it;
-///         `run.score`.
+/// Errors  usage_error `run.id` for an id or a tag that is empty or holds white space, since fields are separated by
+///         it; `run.score`.
 std::string to_run(const rankings& answers, std::string_view tag);
 
 /// Errors  those of to_run; data_error `file.open`, `file.write`.
@@ -67,8 +67,9 @@ inline ranking strictly_decreasing(ranking in_order) {
                                                         detail::quoted(document.id) + " is not a finite number");
         if (document.score >= below) document.score = (std::min)(std::nextafter(below, -most), below - 1e-30f);
         if (document.score >= below)
-            detail::raise<usage_error>("run.score", "quarry::strictly_decreasing: no float is left below the score of " +
-                                                        detail::quoted(document.id));
+            detail::raise<usage_error>(
+                "run.score",
+                "quarry::strictly_decreasing: no float is left below the score of " + detail::quoted(document.id));
         below = document.score;
     }
     return in_order;

@@ -48,9 +48,9 @@ constexpr float float_of(std::uint16_t float16_bits) noexcept;
 /// Immutable; copies share the rows.
 ///
 /// Memory  4 d bytes a row and the ids.
-/// Errors  usage_error, or data_error for a file: `vectors.dimension` (0, or it cannot be), `vectors.size` (rows, ids and
-///         width do not fit), `vectors.not_finite` (naming row and id), `vectors.conflict` (one id, two different rows),
-///         `vectors.format`; `file.open`, `file.read`.
+/// Errors  usage_error, or data_error for a file: `vectors.dimension` (0, or it cannot be), `vectors.size` (rows, ids
+///         and width do not fit), `vectors.not_finite` (naming row and id), `vectors.conflict` (one id, two different
+///         rows), `vectors.format`; `file.open`, `file.read`.
 class given_vectors {
    public:
     /// Rows of `dimension` floats, row-major, one an id. An id may come twice with equal rows.
@@ -66,9 +66,7 @@ class given_vectors {
     std::span<const float> rows() const noexcept { return held_->rows; }
 
     /// Requires  i < size().
-    std::span<const float> row(std::size_t i) const noexcept {
-        return rows().subspan(i * dimension(), dimension());
-    }
+    std::span<const float> row(std::size_t i) const noexcept { return rows().subspan(i * dimension(), dimension()); }
     /// The row of an id, if it is known.
     std::optional<std::span<const float>> row(std::string_view id) const {
         const auto found = held_->place.find(id);
@@ -142,19 +140,21 @@ std::shared_ptr<const given_vectors::state> given_vectors::checked(const std::st
     const auto made = std::make_shared<state>(state{dimension, std::move(ids), std::move(rows)});
     constexpr float most = (std::numeric_limits<float>::max)();
     for (std::size_t i = 0; i < made->ids.size(); ++i) {
-        const auto row_at = [&](std::size_t place) { return std::span(made->rows).subspan(place * dimension, dimension); };
+        const auto row_at = [&](std::size_t place) {
+            return std::span(made->rows).subspan(place * dimension, dimension);
+        };
         const std::span<const float> row = row_at(i);
         // By range: under -ffast-math isnan is always false.
         if (!std::ranges::all_of(row, [](float x) { return x >= -most && x <= most; }))
-            detail::raise<Error>("vectors.not_finite", detail::concat(where, ": row ", i, ", for ",
-                                                                      detail::quoted(made->ids[i]),
-                                                                      ", holds a NaN or an infinity"));
+            detail::raise<Error>("vectors.not_finite",
+                                 detail::concat(where, ": row ", i, ", for ", detail::quoted(made->ids[i]),
+                                                ", holds a NaN or an infinity"));
         if (std::ranges::all_of(row, [](float x) { return x == 0.0f; })) made->zero_rows.push_back(i);
         const auto [at, fresh] = made->place.try_emplace(made->ids[i], i);
         if (!fresh && !std::ranges::equal(row_at(at->second), row))
-            detail::raise<Error>("vectors.conflict", detail::concat(where, ": rows ", at->second, " and ", i,
-                                                                    " differ and are both for ",
-                                                                    detail::quoted(made->ids[i])));
+            detail::raise<Error>("vectors.conflict",
+                                 detail::concat(where, ": rows ", at->second, " and ", i, " differ and are both for ",
+                                                detail::quoted(made->ids[i])));
     }
     return made;
 }
@@ -171,7 +171,8 @@ inline given_vectors given_vectors::read(const std::string& path, std::vector<st
     const std::size_t bytes = *options.format == float_format::float16 ? 2 : 4;
     const detail::file_handle file = detail::open_to_read(path);
     const std::size_t length = detail::length_of(file.get(), path), count = ids.size();
-    if (options.dimension == 0 && count != 0 && length % (count * bytes) == 0) options.dimension = length / count / bytes;
+    if (options.dimension == 0 && count != 0 && length % (count * bytes) == 0)
+        options.dimension = length / count / bytes;
     // Divided and not multiplied: a width from outside may be anything.
     const std::size_t a_row = length / bytes / (std::max)(options.dimension, std::size_t{1});
     if (options.dimension == 0 || a_row != count || length != count * options.dimension * bytes)

@@ -13,7 +13,8 @@ struct set_folder : temporary_folder {
         write("corpus.jsonl",
               "{\"id\": \"d1\", \"title\": \"One\", \"text\": \"first\", \"year\": 1999, \"headings\": [\"Asked\"]}\n"
               "{\"id\": \"d2\", \"text\": \"\", \"title\": null, \"summary\": \"short\"}\n");
-        write("queries.jsonl", "{\"id\": \"q1\", \"text\": \"where?\"}\n{\"id\": \"q2\", \"text\": \"never judged\"}\n");
+        write("queries.jsonl",
+              "{\"id\": \"q1\", \"text\": \"where?\"}\n{\"id\": \"q2\", \"text\": \"never judged\"}\n");
         write("qrels.tsv", "q1\td1\t2\nq1\td2\t-1\n");
     }
 
@@ -52,8 +53,9 @@ TEST_CASE("a judgement that names no document counts among the relevant and is w
     folder.write("qrels.tsv", "q1\td1\t1\nq1\td424\t1\nq1\td425\t0\n");
     const judged_set set = read_judged_set(folder.path());
     REQUIRE(set.warnings.size() == 2);
-    CHECK(set.warnings[0] == folder / "qrels.tsv" + ":2: query q1 judges document d424, which is not in the corpus; it "
-                                                    "counts as never found");
+    CHECK(set.warnings[0] == folder / "qrels.tsv" +
+                                 ":2: query q1 judges document d424, which is not in the corpus; it "
+                                 "counts as never found");
     CHECK(set.warnings[1] == folder / "qrels.tsv" + ":3: query q1 judges document d425, which is not in the corpus");
     const evaluation e({{"q1", {{"d1", 1}}}}, set.judged);
     CHECK(e.mean(recall_at{10}) == .5);
@@ -114,10 +116,12 @@ TEST_CASE("a bad line of JSON is named with its file and number") {
     CHECK(corpus_line("[1]") == where + "the line is no JSON object but array [json.line]");
     CHECK(corpus_line("{\"text\": \"a\"}") == where + "the object has no field \"id\" [json.line]");
     CHECK(corpus_line("{\"id\": \"d2\"}") == where + "the object has no field \"text\" [json.line]");
-    CHECK(corpus_line("{\"id\": [\"d2\"], \"text\": \"a\"}") == where + "the field \"id\" is no text but array [json.line]");
+    CHECK(corpus_line("{\"id\": [\"d2\"], \"text\": \"a\"}") ==
+          where + "the field \"id\" is no text but array [json.line]");
     CHECK(corpus_line("{\"id\": \"\", \"text\": \"a\"}") == where + "the id is empty [json.line]");
     CHECK(corpus_line("{\"id\": \"d1\", \"text\": \"a\"}") == where + "the id \"d1\" was given before [json.line]");
-    CHECK(corpus_line("{\"id\": \"d2\", \"text\": 1.5}") == where + "the field \"text\" is no text but number [json.line]");
+    CHECK(corpus_line("{\"id\": \"d2\", \"text\": 1.5}") ==
+          where + "the field \"text\" is no text but number [json.line]");
     CHECK(corpus_line("{\"id\": \"d2\", \"text\": \"\xFF\"}").find(where + "the line is no valid JSON") == 0);
     CHECK(corpus_line("{\"id\": \"d2\", \"text\": \"a\"} x").find(where + "the line is no valid JSON") == 0);
 }
@@ -134,7 +138,8 @@ TEST_CASE("a bad judgement is named with its file and number") {
         folder.write("qrels.tsv", "q1\td1\t1\n" + std::string(line));
         return folder.complaint();
     };
-    CHECK(judging("q1\td2").find("qrels.tsv:2: a judgement has 3 fields (query, document, grade) or 4, this line has 2") !=
+    CHECK(judging("q1\td2").find(
+              "qrels.tsv:2: a judgement has 3 fields (query, document, grade) or 4, this line has 2") !=
           std::string::npos);
     CHECK(judging("q1\td2\t1\tx\ty").find("has 5") != std::string::npos);
     CHECK(judging("q1\td2\t1.5").find(":2: the grade \"1.5\" is no whole number") != std::string::npos);

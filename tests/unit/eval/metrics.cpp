@@ -16,9 +16,8 @@ namespace {
 // q2: a (0), b (1), c (nobody judged), all with one score.
 // q3: judged and not in the run.
 judgements three_judged() {
-    return {{"q1", {{"a", 3}, {"b", 0}, {"c", 2}, {"e", 1}, {"f", 2}}},
-            {"q2", {{"a", 0}, {"b", 1}}},
-            {"q3", {{"a", 1}}}};
+    return {
+        {"q1", {{"a", 3}, {"b", 0}, {"c", 2}, {"e", 1}, {"f", 2}}}, {"q2", {{"a", 0}, {"b", 1}}}, {"q3", {{"a", 1}}}};
 }
 
 rankings three_found() {
@@ -173,7 +172,8 @@ TEST_CASE("measures agree with definitions written out slowly, on random ranking
         for (ranking rest = found; !rest.empty();) {
             std::size_t best = 0;
             for (std::size_t i = 1; i < rest.size(); ++i)
-                if (rest[i].score > rest[best].score || (rest[i].score == rest[best].score && rest[i].id > rest[best].id))
+                if (rest[i].score > rest[best].score ||
+                    (rest[i].score == rest[best].score && rest[i].id > rest[best].id))
                     best = i;
             order.push_back(judged.contains(rest[best].id) ? judged[rest[best].id] : 0);
             rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(best));
@@ -197,11 +197,14 @@ TEST_CASE("measures agree with definitions written out slowly, on random ranking
 }
 
 TEST_CASE("a document ranked twice, a score that is no number, and nothing to average are refused by name") {
-    CHECK(message_of([] { single({{"a", 2}, {"a", 1}}, {{"a", 1}}); }).find("query q: document \"a\" is ranked twice") !=
-          std::string::npos);
+    CHECK(message_of([] {
+              single({{"a", 2}, {"a", 1}}, {{"a", 1}});
+          }).find("query q: document \"a\" is ranked twice") != std::string::npos);
     CHECK(code_of([] { single({{"a", std::numeric_limits<float>::quiet_NaN()}}, {{"a", 1}}); }) == "eval.not_finite");
     CHECK(code_of([] { single({{"a", std::numeric_limits<float>::infinity()}}, {{"a", 1}}); }) == "eval.not_finite");
     CHECK(code_of([] { evaluation({}, {}); }) == "eval.no_queries");
-    CHECK(code_of([] { evaluation({{"x", {}}}, {{"y", {{"a", 1}}}}, {.count_unanswered = false}); }) == "eval.no_queries");
+    CHECK(code_of([] {
+              evaluation({{"x", {}}}, {{"y", {{"a", 1}}}}, {.count_unanswered = false});
+          }) == "eval.no_queries");
     CHECK(code_of([] { single({{"a", 1}}, {{"a", 63}}).mean(ndcg_at{.k = 1, .exponential = true}); }) == "eval.grade");
 }

@@ -22,7 +22,8 @@ std::vector<std::string> ids_of(const ranking& r) {
 
 // What trec_eval does with a run: scores become floats, equal ones are ordered by id, descending.
 std::vector<std::string> as_trec_eval_orders(ranking r) {
-    std::ranges::sort(r, [](const auto& a, const auto& b) { return a.score != b.score ? a.score > b.score : a.id > b.id; });
+    std::ranges::sort(
+        r, [](const auto& a, const auto& b) { return a.score != b.score ? a.score > b.score : a.id > b.id; });
     return ids_of(r);
 }
 
@@ -32,7 +33,8 @@ constexpr float most = std::numeric_limits<float>::max();
 
 TEST_CASE("a run is written so that trec_eval keeps our order, ties and all") {
     const temporary_folder folder;
-    const ranking ours{{"d1", 3.5f}, {"d2", 3.5f}, {"d3", 3.5f}, {"d9", 1}, {"d4", 0}, {"d5", 0}, {"d6", -0.0f}, {"d7", -2}};
+    const ranking ours{{"d1", 3.5f}, {"d2", 3.5f}, {"d3", 3.5f},  {"d9", 1},
+                       {"d4", 0},    {"d5", 0},    {"d6", -0.0f}, {"d7", -2}};
     write_run(folder / "run", {{"q", ours}}, "test");
     const ranking read = read_run(folder / "run").at("q");
     CHECK(as_trec_eval_orders(read) == ids_of(ours));
@@ -93,7 +95,9 @@ TEST_CASE("a line has six fields: query, Q0, document, rank from 1, score, tag")
 }
 
 TEST_CASE("ids and tags with white space are refused, since they would shift the fields") {
-    CHECK(message_of([] { to_run({{"q", {{"two words", 1}}}}, "t"); }).find("document id \"two words\"") != std::string::npos);
+    CHECK(message_of([] {
+              to_run({{"q", {{"two words", 1}}}}, "t");
+          }).find("document id \"two words\"") != std::string::npos);
     CHECK(code_of([] { to_run({{"q\t1", {{"a", 1}}}}, "t"); }) == "run.id");
     CHECK(code_of([] { to_run({{"q", {{"", 1}}}}, "t"); }) == "run.id");
     CHECK(code_of([] { to_run({{"q", {{"a", 1}}}}, ""); }) == "run.id");

@@ -52,8 +52,9 @@ TEST_CASE("every one of the 65,536 float16 values is read as its definition has 
     for (unsigned bits = 0; bits < 65536; ++bits) {
         const float fast = float_of(static_cast<std::uint16_t>(bits));
         const double slow = slow_float16(bits);
-        const bool same = std::isnan(slow) ? std::isnan(fast)
-                                           : static_cast<double>(fast) == slow && std::signbit(fast) == std::signbit(slow);
+        const bool same = std::isnan(slow)
+                              ? std::isnan(fast)
+                              : static_cast<double>(fast) == slow && std::signbit(fast) == std::signbit(slow);
         if (!same) FAIL("bits " << bits << ": " << fast << " and not " << slow);
         numbers += !std::isnan(slow);
     }
@@ -69,8 +70,8 @@ TEST_CASE("rows of a file stand in the order of the ids, whatever the width of t
     CHECK(wide.rows()[5] == 0.1f);
     CHECK(std::ranges::equal(*wide.row("b"), std::vector<float>{-4, 5, 0.1f}));
     CHECK_FALSE(wide.row("c"));
-    const auto narrow = given_vectors::read(folder.write("v.f16", as_float16({0x3C00, 0x4000, 0x4200, 0xC400, 1, 0x7BFF})),
-                                            ids, {.dimension = 3});
+    const auto narrow = given_vectors::read(
+        folder.write("v.f16", as_float16({0x3C00, 0x4000, 0x4200, 0xC400, 1, 0x7BFF})), ids, {.dimension = 3});
     CHECK(std::ranges::equal(narrow.rows(), std::vector<float>{1, 2, 3, -4, 0x1p-24f, 65504}));
     const std::string odd_name = folder.write("v.bin", as_float32({1, 2}));
     CHECK(given_vectors::read(odd_name, {"a"}, {.format = float_format::float32}).dimension() == 2);
@@ -88,7 +89,8 @@ TEST_CASE("a file longer than a block is read to its end") {
     }
     const auto v = given_vectors::read(folder.write("v.f32", bytes), ids);
     bool all = true;
-    for (std::size_t i = 0; i < 5000; ++i) all = all && v.row(i)[0] == static_cast<float>(i) && v.row(i)[2] == static_cast<float>(i) / 2;
+    for (std::size_t i = 0; i < 5000; ++i)
+        all = all && v.row(i)[0] == static_cast<float>(i) && v.row(i)[2] == static_cast<float>(i) / 2;
     CHECK(all);
 }
 
@@ -98,12 +100,15 @@ TEST_CASE("a length that does not fit is refused with all the numbers before any
     const std::vector<std::string> two{"a", "b"};
     CHECK(message_of([&] { given_vectors::read(path, two, {.dimension = 4}); }) ==
           path + ": 2 rows of 4 float32 do not make the 24 bytes of the file [vectors.size]");
-    CHECK(message_of([&] { given_vectors::read(path, {"a", "b", "c", "d", "e"}); }) ==
-          path + ": 5 rows of equal width float32 do not make the 24 bytes of the file [vectors.size]");
+    CHECK(message_of([&] {
+              given_vectors::read(path, {"a", "b", "c", "d", "e"});
+          }) == path + ": 5 rows of equal width float32 do not make the 24 bytes of the file [vectors.size]");
     CHECK(code_of([&] { given_vectors::read(path, two, {.dimension = 2}); }) == "vectors.size");
-    CHECK(code_of([&] { given_vectors::read(path, two, {.dimension = 6, .format = float_format::float32}); }) == "vectors.size");
+    CHECK(code_of([&] { given_vectors::read(path, two, {.dimension = 6, .format = float_format::float32}); }) ==
+          "vectors.size");
     // A width whose product overflows to the file's 24 bytes: 2 x 4 x (2^61 + 3).
-    CHECK(code_of([&] { given_vectors::read(path, two, {.dimension = (std::size_t{1} << 61) + 3}); }) == "vectors.size");
+    CHECK(code_of([&] { given_vectors::read(path, two, {.dimension = (std::size_t{1} << 61) + 3}); }) ==
+          "vectors.size");
     CHECK(code_of([&] { given_vectors::read(path, two, {.dimension = SIZE_MAX}); }) == "vectors.size");
     const std::string cut = folder.write("cut.f32", as_float32({1, 2}).substr(0, 7));
     CHECK(code_of([&] { given_vectors::read(cut, two); }) == "vectors.size");
@@ -118,11 +123,13 @@ TEST_CASE("a length that does not fit is refused with all the numbers before any
 TEST_CASE("a NaN or an infinity is refused by row and id, from memory and from a file") {
     const temporary_folder folder;
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    CHECK(message_of([&] { given_vectors(2, {"a", "b"}, {1, 2, 3, nan}); }) ==
-          "quarry::given_vectors: row 1, for \"b\", holds a NaN or an infinity [vectors.not_finite]");
+    CHECK(message_of([&] {
+              given_vectors(2, {"a", "b"}, {1, 2, 3, nan});
+          }) == "quarry::given_vectors: row 1, for \"b\", holds a NaN or an infinity [vectors.not_finite]");
     const std::string path = folder.write("v.f16", as_float16({0x3C00, 0x7C00}));
-    CHECK(message_of([&] { given_vectors::read(path, {"a", "b"}); }) ==
-          path + ": row 1, for \"b\", holds a NaN or an infinity [vectors.not_finite]");
+    CHECK(message_of([&] {
+              given_vectors::read(path, {"a", "b"});
+          }) == path + ": row 1, for \"b\", holds a NaN or an infinity [vectors.not_finite]");
 }
 
 TEST_CASE("zero rows are named, and a cosine index refuses them") {
@@ -135,13 +142,15 @@ TEST_CASE("zero rows are named, and a cosine index refuses them") {
 
 TEST_CASE("one id may come twice with equal rows, and not with different ones") {
     CHECK(given_vectors(1, {"a", "a"}, {2, 2}).size() == 2);
-    CHECK(message_of([] { given_vectors(1, {"a", "b", "a"}, {2, 1, 3}); }) ==
-          "quarry::given_vectors: rows 0 and 2 differ and are both for \"a\" [vectors.conflict]");
+    CHECK(message_of([] {
+              given_vectors(1, {"a", "b", "a"}, {2, 1, 3});
+          }) == "quarry::given_vectors: rows 0 and 2 differ and are both for \"a\" [vectors.conflict]");
 }
 
 TEST_CASE("rows, ids and width that do not fit are refused with the numbers") {
-    CHECK(message_of([] { given_vectors(3, {"a", "b"}, {1, 2, 3, 4}); }) ==
-          "quarry::given_vectors: 2 ids and rows of 3 do not fit 4 floats [vectors.size]");
+    CHECK(message_of([] {
+              given_vectors(3, {"a", "b"}, {1, 2, 3, 4});
+          }) == "quarry::given_vectors: 2 ids and rows of 3 do not fit 4 floats [vectors.size]");
     CHECK(code_of([] { given_vectors(2, {"a"}, {1, 2, 3, 4}); }) == "vectors.size");
     CHECK(code_of([] { given_vectors(0, {}, {}); }) == "vectors.dimension");
 }
