@@ -11,6 +11,7 @@
 #include "index/flat_index.hpp"
 #include "model/embedder.hpp"
 #include "model/generator.hpp"
+#include "model/lsa_embedder.hpp"
 #include "rank/collapse.hpp"
 #include "rank/diversify.hpp"
 #include "rank/fuse.hpp"
