@@ -75,8 +75,10 @@ class scoring_list : public quarry::retriever_interface<scoring_list<S>> {
         std::vector<quarry::scored_key> out;
         for (const quarry::unit_id unit : units) {
             const auto at = std::ranges::find(all.hits, unit, &quarry::hit<S>::unit);
-            if (at == all.hits.end()) out.push_back({unit, quarry::no_key, 0.0f});
-            else out.push_back({unit, at->via, at->score});
+            if (at == all.hits.end())
+                out.push_back({unit, quarry::no_key, 0.0f});
+            else
+                out.push_back({unit, at->via, at->score});
         }
         return out;
     }

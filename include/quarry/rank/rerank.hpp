@@ -74,9 +74,11 @@ class reranked_retriever : public retriever_interface<reranked_retriever<Base, J
                 detail::raise<callable_error>("rerank.count",
                                               detail::concat("quarry::rerank: expected ", fresh.size(), " scores for ",
                                                              fresh.size(), " passages, got ", bought.size()));
-            for (const float score : bought)
-                if (!(score >= -largest && score <= largest))
-                    detail::raise<callable_error>("rerank.not_finite", "quarry::rerank: a score is NaN or infinite");
+            for (std::size_t i = 0; i < bought.size(); ++i)
+                if (!(bought[i] >= -largest && bought[i] <= largest))
+                    detail::raise<callable_error>("rerank.not_finite",
+                                                  detail::concat("quarry::rerank: the score of passage ", i, " of ",
+                                                                 bought.size(), " is ", bought[i]));
             for (std::size_t i = 0; i < fresh.size(); ++i)
                 q.remembered().keep(token_.get(), name(fresh[i]), {bought[i]});
         }
@@ -100,7 +102,9 @@ class reranked_retriever : public retriever_interface<reranked_retriever<Base, J
 
 /// Lets `judge` order the first `fetch` candidates; what it did not see is not returned.
 ///
-/// Cost    one call of the judge with at most max(fetch, k) passages.
+/// Order   the judge's score descending, then unit id.
+/// Cost    one call of the judge with at most max(fetch, k) passages. A stage behind it that drops hits may ask again for
+///         more; the judge is then shown what it has not seen in this request, and nothing twice.
 /// Errors  callable_error `rerank.count`, `rerank.not_finite`; whatever the judge throws.
 template <Reranker Judge>
 auto rerank(Judge judge, rerank_options options = {}) {

@@ -44,8 +44,8 @@ TEST_CASE("collapsing agrees with looking at every unit, ties included") {
     for (int round = 0; round < 200; ++round) {
         std::vector<scored_key> keys;
         for (std::uint32_t i = 0; i < 40; ++i)
-            keys.push_back({unit_id{static_cast<std::uint32_t>(random() % 12)}, key_id{i},
-                            static_cast<float>(random() % 5)});
+            keys.push_back(
+                {unit_id{static_cast<std::uint32_t>(random() % 12)}, key_id{i}, static_cast<float>(random() % 5)});
         std::ranges::sort(keys, [](const auto& x, const auto& y) { return better(x, y); });
         CHECK(collapse(keys) == by_looking_at_every_unit(keys, 12));
     }

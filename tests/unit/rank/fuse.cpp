@@ -102,20 +102,23 @@ TEST_CASE("reciprocal ranks: first in one list ties with place 62 in both and be
         for (std::uint32_t i = 1; i + 1 < place; ++i) first.push_back(1 + i);
         for (std::uint32_t i = 1; i < place; ++i) second.push_back(100 + i);
         first.push_back(1), second.push_back(1);
-        const auto found = fuse(rrf{}, toy::listed<bm25_scale>(c, ranking(first)),
-                                toy::listed<cosine_scale>(c, ranking(second)))
-                               .retrieve("", 200);
+        const auto found =
+            fuse(rrf{}, toy::listed<bm25_scale>(c, ranking(first)), toy::listed<cosine_scale>(c, ranking(second)))
+                .retrieve("", 200);
         const auto score = [&](std::uint32_t unit) {
             return std::ranges::find(found.hits, unit_id{unit}, &hit<rrf_scale>::unit)->score;
         };
-        if (place == 62) CHECK(score(0) == score(1));  // 1/61 = 2/122
-        else CHECK(score(0) > score(1));
+        if (place == 62)
+            CHECK(score(0) == score(1));  // 1/61 = 2/122
+        else
+            CHECK(score(0) > score(1));
     }
 }
 
 TEST_CASE("convex combination scales between the scale's lowest score and the list's best") {
     // Words 1, .666667, .166667; meaning (s + 1) / 1.9: d3 1, d1 .947368, d4 .789474.
-    const auto found = fuse(convex{.weights = {.2f, .8f}}, words(lexical_scores), meaning(semantic_scores)).retrieve("", 9);
+    const auto found =
+        fuse(convex{.weights = {.2f, .8f}}, words(lexical_scores), meaning(semantic_scores)).retrieve("", 9);
     CHECK(toy::units(found) == ids{1, 3, 4, 2});
     check_scores(found, {{1, .957895}, {3, .833333}, {4, .631579}, {2, .133333}});
 }
@@ -240,7 +243,8 @@ TEST_CASE("the constant of reciprocal ranks lies above -1") {
     const auto made = [](float k) { return code_of([&] { fuse(rrf{.k = k}, words({})); }); };
     CHECK(made(0.0f) == "(no exception)");
     CHECK(made(-0.5f) == "(no exception)");
-    for (const float bad : {-1.0f, -2.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+    for (const float bad :
+         {-1.0f, -2.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
         CHECK(made(bad) == "fuse.constant");
     CHECK(message_of([] { fuse(rrf{.k = -1.0f}, words({})); }).find("it is -1") != std::string::npos);
 }
@@ -299,7 +303,8 @@ TEST_CASE("a fused hit shows the key of the leg that gave it most, and that leg'
         words.add(unit_id{1}, b);
         return words;
     };
-    const indexed<bm25_index> titles{index("reset reset reset", "reset password"), c, table(key_kind::metadata, "title")};
+    const indexed<bm25_index> titles{index("reset reset reset", "reset password"), c,
+                                     table(key_kind::metadata, "title")};
     const indexed<bm25_index> bodies{index("reset a", "reset reset reset"), c, table(key_kind::body, "body")};
     const auto found = fuse(rrf{}, lexical(titles), lexical(bodies)).retrieve("reset", 2);
     REQUIRE(found.size() == 2);
@@ -313,8 +318,7 @@ TEST_CASE("a fused hit shows the key of the leg that gave it most, and that leg'
 }
 
 TEST_CASE("the ledger explains a fused score: each leg's rank, score, weight and share") {
-    const auto found =
-        fuse(rrf{.weights = {1.0f, 2.0f}}, words(ranking({1, 2})), meaning({{2, .25f}})).retrieve("", 9);
+    const auto found = fuse(rrf{.weights = {1.0f, 2.0f}}, words(ranking({1, 2})), meaning({{2, .25f}})).retrieve("", 9);
     REQUIRE(found.size() == 2);
     const ledger_entry& sum = found.notes()[found[0].trail];
     CHECK(sum.stage == "rrf");
@@ -347,7 +351,8 @@ TEST_CASE("a fusion is as approximate as its worst leg") {
         }
     };
     CHECK(fuse(rrf{}, words({{1, 1.0f}})).retrieve("", 1).state == result_state::complete);
-    CHECK(fuse(rrf{}, words({{1, 1.0f}}), rough(ten(), {{1, 1.0f}})).retrieve("", 1).state == result_state::approximate);
+    CHECK(fuse(rrf{}, words({{1, 1.0f}}), rough(ten(), {{1, 1.0f}})).retrieve("", 1).state ==
+          result_state::approximate);
 }
 
 // ------------------------------------------------------------------------------------------------------ bounded fusion
@@ -388,7 +393,8 @@ struct bounded_by_the_formula {
             const auto v = vectors.find(unit);
             if (bm25 == 0.0 && v == vectors.end()) continue;  // nobody can find it
             const double b = ub > 0 ? std::clamp(bm25 / ub, 0.0, 1.0) : 0.0;
-            const double c = v == vectors.end() ? 0.0 : std::clamp((product(probe, v->second) - mu) / (1 - mu), 0.0, 1.0);
+            const double c =
+                v == vectors.end() ? 0.0 : std::clamp((product(probe, v->second) - mu) / (1 - mu), 0.0, 1.0);
             all.emplace_back(unit, static_cast<float>(b + c - .75 * b * c));
         }
         return toy::in_order(all);
@@ -466,7 +472,8 @@ TEST_CASE("bounded fusion is the formula over all units, whatever is fetched fir
         const auto odd = fuse(bounded{}, lex, den).retrieve(query(text).where(eq("part", 1)), n);
         std::map<std::uint32_t, float> score;
         for (const auto& [unit, s] : all) score[unit] = s;
-        for (const auto& hit : odd) CHECK(hit.score == Approx(score[static_cast<std::uint32_t>(hit.unit)]).margin(2e-6));
+        for (const auto& hit : odd)
+            CHECK(hit.score == Approx(score[static_cast<std::uint32_t>(hit.unit)]).margin(2e-6));
     }
 }
 
