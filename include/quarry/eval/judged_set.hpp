@@ -35,7 +35,7 @@ struct judged_query {
 
 struct judged_set {
     std::vector<article> articles;      // in the order of the file
-    std::vector<judged_query> queries;  // those that were judged, in the order of the file
+    std::vector<judged_query> queries;  // in the order of the file; those that nobody judged do not count
     judgements judged;
     std::vector<std::string> warnings;  // a sentence each, with file and line: judgements that name nothing
 };
@@ -53,6 +53,11 @@ struct judged_set_files {
 ///         `judged_set.line` (a judgement with too few fields, a grade that is no whole number, a pair judged twice);
 ///         `judged_set.queries` if no query was judged; `file.open`, `file.read`.
 judged_set read_judged_set(const std::string& folder, judged_set_files files = {});
+
+/// Judgements alone, for grading run files: nobody knows then which documents exist.
+///
+/// Errors  data_error `judged_set.line`, `file.open`, `file.read`.
+judgements read_judgements(const std::string& path);
 
 // ------------------------------------------------------------------------------------------------------------- detail
 
@@ -76,21 +81,19 @@ inline std::vector<std::string_view> judgement_fields(std::string_view line) {
     }
 }
 
-inline judgements read_judgements(const std::string& path, const std::unordered_set<std::string>& documents,
-                                  const std::unordered_set<std::string>& queries, std::vector<std::string>& warnings) {
-    judgements judged;
-    std::unordered_set<std::string> warned;
+/// Calls `f(where, query, document, grade)` for every judgement; `where` is "file:line: ".
+template <class F>
+void for_each_judgement(const std::string& path, F f) {
     const std::string text = read_file(path);
     for_each_line(text, [&](std::string_view line, std::size_t number) {
-        const std::string where = concat(path, ':', number, ": ");
         if (trimmed(line).empty()) return;
+        const std::string where = concat(path, ':', number, ": ");
         const auto fields = judgement_fields(line);
         if (number == 1 && (fields.front() == "query-id" || fields.front() == "query_id")) return;
         if (fields.size() != 3 && fields.size() != 4)
-            raise<data_error>("judged_set.line", concat(where,
-                                                        "a judgement has 3 fields (query, document, grade) or 4, "
-                                                        "this line has ",
-                                                        fields.size()));
+            raise<data_error>("judged_set.line",
+                              concat(where, "a judgement has 3 fields (query, document, grade) or 4, ",
+                                     "this line has ", fields.size()));
         const std::string query(fields.front()), document(fields[fields.size() - 2]);
         const std::string_view digits = fields.back();
         int grade = 0;
@@ -101,19 +104,27 @@ inline judgements read_judgements(const std::string& path, const std::unordered_
         if (query.empty() || document.empty())
             raise<data_error>("judged_set.line",
                               concat(where, "the ", query.empty() ? "query" : "document", " is empty"));
-        if (!judged[query].emplace(document, grade).second)
-            raise<data_error>("judged_set.line",
-                              concat(where, "query ", query, " has judged document ", document, " before"));
-        if (!documents.contains(document))
-            warnings.push_back(concat(where, "query ", query, " judges document ", document,
-                                      ", which is not in the corpus", grade > 0 ? "; it counts as never found" : ""));
-        if (!queries.contains(query) && warned.insert(query).second)
-            warnings.push_back(concat(where, "query ", query, " is judged and has no text; it counts as unanswered"));
+        f(where, query, document, grade);
     });
-    return judged;
+}
+
+inline void add_judgement(judgements& judged, const std::string& where, const std::string& query,
+                          const std::string& document, int grade) {
+    if (!judged[query].emplace(document, grade).second)
+        raise<data_error>("judged_set.line",
+                          concat(where, "query ", query, " has judged document ", document, " before"));
 }
 
 }  // namespace detail
+
+inline judgements read_judgements(const std::string& path) {
+    judgements judged;
+    detail::for_each_judgement(
+        path, [&](const std::string& where, const std::string& query, const std::string& document, int grade) {
+            detail::add_judgement(judged, where, query, document, grade);
+        });
+    return judged;
+}
 
 inline judged_set read_judged_set(const std::string& folder, judged_set_files files) {
     const auto in_folder = [&](std::string& file, std::string_view name) {
@@ -140,9 +151,19 @@ inline judged_set read_judged_set(const std::string& folder, judged_set_files fi
     for_each_json_line(files.queries, [&](const json_line& line) {
         set.queries.push_back({new_id(line, queries), line.text("text")});
     });
-    set.judged = detail::read_judgements(files.judgements, documents, queries, set.warnings);
-    std::erase_if(set.queries, [&](const judged_query& q) { return !set.judged.contains(q.id); });
-    if (set.queries.empty())
+    detail::for_each_judgement(files.judgements, [&](const std::string& where, const std::string& query,
+                                                     const std::string& document, int grade) {
+        const bool new_query = !set.judged.contains(query);
+        detail::add_judgement(set.judged, where, query, document, grade);
+        if (new_query && !queries.contains(query))
+            set.warnings.push_back(
+                detail::concat(where, "query ", query, " is judged and has no text; it counts as unanswered"));
+        if (!documents.contains(document))
+            set.warnings.push_back(detail::concat(where, "query ", query, " judges document ", document,
+                                                  ", which is not in the corpus",
+                                                  grade > 0 ? "; it counts as never found" : ""));
+    });
+    if (std::ranges::none_of(set.queries, [&](const judged_query& q) { return set.judged.contains(q.id); }))
         detail::raise<data_error>("judged_set.queries",
                                   detail::concat("no query of ", files.queries, " is judged in ", files.judgements));
     return set;

@@ -35,7 +35,8 @@ TEST_CASE("a folder in the common format is read in the order of its files") {
     CHECK(set.articles[0].text == "first");
     CHECK(set.articles[1].title.empty());
     CHECK(set.articles[1].summary == "short");
-    REQUIRE(set.queries.size() == 1);  // q2 was not judged
+    REQUIRE(set.queries.size() == 2);
+    CHECK_FALSE(set.judged.contains("q2"));
     CHECK(set.queries[0].id == "q1");
     CHECK(set.queries[0].text == "where?");
     CHECK(set.judged == judgements{{"q1", {{"d1", 2}, {"d2", -1}}}});
@@ -157,4 +158,11 @@ TEST_CASE("a folder that is not there, or a set in which nothing is judged, is a
     CHECK(code_of([&] { read_judged_set(folder.path()); }) == "judged_set.queries");
     folder.write("qrels.tsv", "other\td1\t1\n");
     CHECK(code_of([&] { read_judged_set(folder.path()); }) == "judged_set.queries");
+}
+
+TEST_CASE("judgements are read alone where there is only a run to grade") {
+    const temporary_folder folder;
+    const std::string path = folder.write("qrels", "301 0 FR940202 -1\n301 0 FR940203 2\n302\tX\t1\n");
+    CHECK(read_judgements(path) == judgements{{"301", {{"FR940202", -1}, {"FR940203", 2}}}, {"302", {{"X", 1}}}});
+    CHECK(code_of([&] { read_judgements(folder.write("bad", "301 0 a 1\n301 0 a 1\n")); }) == "judged_set.line");
 }
