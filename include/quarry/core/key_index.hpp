@@ -5,8 +5,10 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -97,9 +99,9 @@ namespace detail {
 // most m (k - 1) of them, so one more must belong to a k-th unit. The bound is met with equality, so nothing smaller is
 // safe. Saturates: k may be anything.
 constexpr std::size_t keys_needed(std::size_t k, std::size_t most_keys_of_a_unit, std::size_t size) noexcept {
-    if (k == 0) return 0;
+    if (k == 0 || size == 0) return 0;
     const std::size_t m = (std::max)(most_keys_of_a_unit, std::size_t{1});
-    return k - 1 >= size / m ? size : (std::min)(m * (k - 1) + 1, size);
+    return k - 1 > (size - 1) / m ? size : m * (k - 1) + 1;
 }
 
 }  // namespace detail
