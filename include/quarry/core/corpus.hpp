@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,6 +76,9 @@ class corpus {
     /// Errors  usage_error `scope.missing`, `scope.unset`, `filter.comparison`, and those of the schema.
     selection select(const selection_criteria& criteria) const;
 
+    /// Changes with every unit that is added and all metadata that is replaced, and moves along with the corpus.
+    source_state state() const noexcept { return {identity_, revision_}; }
+
     const schema& fields() const noexcept { return schema_; }
 
     /// The distinct values that are stored for `field`, in ascending order. Of 2 and 2.0 one is listed.
@@ -128,6 +132,8 @@ class corpus {
     unit_set matching(const selection_criteria& criteria, const filter* scope_condition) const;
     void settle_generated(unit_set& set, bool all_sources) const;
 
+    std::shared_ptr<const char> identity_ = std::make_shared<const char>('\0');
+    std::uint64_t revision_ = 0;
     schema schema_;
     corpus_options options_;
     std::vector<unit_data> units_;
@@ -192,6 +198,7 @@ inline void corpus::replace_metadata(unit_id unit, const metadata& meta) {
     std::vector<std::uint32_t> codes(columns_.size(), 0);
     for (const auto& [field, value] : coerced(meta)) codes[field] = code_of(columns_[field], value);
     for (std::size_t field = 0; field < columns_.size(); ++field) columns_[field].codes[index_of(unit)] = codes[field];
+    ++revision_;
 }
 
 inline std::string_view corpus::summary(unit_id unit) const {
@@ -290,6 +297,7 @@ inline unit_id corpus::commit(unit_data unit, article_data* fresh,
     }
     units_.push_back(std::move(unit));
     if (is_generated) generated_.push_back(id);
+    ++revision_;
     return id;
 }
 
@@ -321,7 +329,8 @@ inline selection corpus::select(const selection_criteria& criteria) const {
     std::optional<filter> expression;
     if (criteria.where) expression = *criteria.where;
     if (condition) expression = expression ? filter::restricted(*expression, *condition) : *condition;
-    if (!expression && !criteria.unlike && (generated_.empty() || criteria.include_generated)) return {};
+    if (!expression && !criteria.unlike && (generated_.empty() || criteria.include_generated))
+        return selection().made_by(state());
 
     auto walked = std::make_shared<unit_set>(matching(criteria, condition));
     auto returned = std::make_shared<unit_set>(*walked);
@@ -337,7 +346,7 @@ inline selection corpus::select(const selection_criteria& criteria) const {
             if (const unit_id unit = unit_at(i); source_ref(*this).article_of(unit) == own)
                 returned->erase(unit);
     }
-    return selection(std::move(expression), std::move(returned), std::move(walked));
+    return selection(std::move(expression), std::move(returned), std::move(walked)).made_by(state());
 }
 
 inline unit_set corpus::matching(const selection_criteria& criteria, const filter* scope_condition) const {

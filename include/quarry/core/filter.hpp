@@ -49,8 +49,8 @@ constexpr std::string_view name_of(filter_op op) noexcept {
 
 /// An immutable expression tree; copies share it.
 ///
-/// Errors  usage_error `filter.depth` for a tree deeper than `deepest`, and `filter.shape` for an operator with a number
-///         of values or children that it does not take, both where it is composed.
+/// Errors  usage_error `filter.depth` for a tree deeper than `deepest`, and `filter.shape` for an operator with a
+///         number of values or children that it does not take, both where it is composed.
 class filter {
    public:
     /// Deeper trees are refused when made, so that nothing which walks one can overflow the stack.
@@ -330,8 +330,8 @@ inline filter checked(const filter& f, const schema& fields) {
         const bool element = f.op() == filter_op::contains;
         if (element && v.type() != field_type::string)
             detail::raise<usage_error>("metadata.type",
-                                       detail::concat("quarry: field ", detail::quoted(f.field()), " lists strings, the "
-                                                      "value ", v.to_string(), " is of type ", name_of(v.type())));
+                                       detail::concat("quarry: field ", detail::quoted(f.field()), " lists strings, ",
+                                                      v.to_string(), " is of type ", name_of(v.type())));
         values.push_back(numeric || element ? v : fields.coerced(position, v));
     }
     return filter::leaf(f.op(), f.field(), std::move(values));

@@ -43,11 +43,14 @@ class query {
         filter_ = filter_ ? *filter_ && f : f;
         return *this;
     }
-    /// A filter and scope that were evaluated before, by `select` of the same source and generation. It replaces both:
-    /// combining it with `where` or `within` is usage_error `query.prepared`.
+    /// A filter and scope that were evaluated before, by `select` of the same source in the same state. It replaces
+    /// both: combining it with `where`, `within` or `include_generated`, or asking another source or one that has
+    /// changed, is usage_error `query.prepared`.
     query& where(selection prepared) & { return set(prepared_, std::move(prepared)); }
+    query& where(scope) & = delete;  // a scope is not a filter: say within(scope)
     /// The application's own restriction, ANDed last. A second scope replaces the first.
     query& within(scope s) & { return set(scope_, std::move(s)); }
+    query& within(filter) & = delete;  // a filter is not a scope: say where(filter), or within(scope::only(filter))
     query& under(budget b) & { return set(budget_, std::move(b)); }
     query& stop_on(std::stop_token token) & { return set(stop_, std::move(token)); }
     query& traced(trace& t) & { return set(trace_, &t); }
@@ -65,7 +68,9 @@ class query {
     // The same on a temporary, which stays one.
     query&& where(filter f) && { return std::move(where(std::move(f))); }
     query&& where(selection prepared) && { return std::move(where(std::move(prepared))); }
+    query&& where(scope) && = delete;  // a scope is not a filter: say within(scope)
     query&& within(scope s) && { return std::move(within(std::move(s))); }
+    query&& within(filter) && = delete;  // a filter is not a scope: say where(filter), or within(scope::only(filter))
     query&& under(budget b) && { return std::move(under(std::move(b))); }
     query&& stop_on(std::stop_token token) && { return std::move(stop_on(std::move(token))); }
     query&& traced(trace& t) && { return std::move(traced(t)); }
@@ -111,8 +116,9 @@ class query {
     std::optional<unit_id> example_{};
 };
 
-/// Searches by a unit that is indexed already: by its vector where a leg has one, by its text elsewhere. The unit itself
-/// and everything else of its article are left out.
+/// Searches by a unit that is indexed already: by its vector where a leg has one, by its text elsewhere. The unit
+/// itself and everything else of its article are left out. A unit outside the query's scope is usage_error
+/// `scope.example`.
 inline query like(unit_id unit) {
     query q("");
     q.example_ = unit;

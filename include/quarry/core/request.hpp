@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,21 +46,21 @@ class memo {
 
 /// Single-threaded and not copyable; made by `retriever_interface::retrieve`.
 ///
-/// Errors  `cancelled` (`query.stopped`, `budget.deadline`, `budget.model_calls`), and what the source's `select` throws.
+/// Errors  `cancelled` (`query.stopped`, `budget.deadline`, `budget.model_calls`), usage_error `query.prepared`,
+///         `scope.example`, and what the source's `select` throws.
 class request {
    public:
     /// The query and the source must outlive the request.
     request(const query& q, source_ref source, std::shared_ptr<memo> shared = std::make_shared<memo>())
         : query_(&q), source_(source), memo_(std::move(shared)) {
         if (q.prepared()) {
-            if (q.filtered() || q.scoped() || q.example())
-                detail::raise<usage_error>("query.prepared", "quarry::query: a prepared selection holds filter and scope "
-                                                             "already; it does not combine with others");
+            require_fitting(q);
             selection_ = *q.prepared();
         } else {
             selection_ = source.select({q.filtered() ? &*q.filtered() : nullptr, q.scoped() ? &*q.scoped() : nullptr,
                                         q.includes_generated(), q.example()});
         }
+        if (q.example() && q.scoped()) require_in_scope(*q.example(), *q.scoped());
         if (const unit_set* units = selection_.returned().units)
             tell({trace_code::filtered, "query", source.size(), units->count()});
         text_ = q.example() ? source.text(*q.example()) : q.text();
@@ -69,12 +70,23 @@ class request {
 
     const query& asked() const noexcept { return *query_; }
     std::string_view text() const noexcept { return text_; }
+
+    /// Under which name a vector of the question is remembered. In one batch the same text may be a question and an
+    /// example, which are embedded differently.
+    std::string name() const {
+        if (query_->example()) return detail::concat("like ", index_of(*query_->example()));
+        return detail::concat("ask ", text_);
+    }
     source_ref source() const noexcept { return source_; }
 
     /// What a search may return.
     accept allowed() const noexcept { return selection_.returned(); }
     const selection& selected() const noexcept { return selection_; }
-    bool admits(unit_id unit) const noexcept { return allowed().contains(unit); }
+    /// May this unit be returned, though no index found it? No, where the filter was left to an engine to judge.
+    bool admits(unit_id unit) const noexcept {
+        const accept a = allowed();
+        return (a.units || !a.expression) && a.contains(unit);
+    }
 
     lexical_probe words() const noexcept {
         return {text_, query_->required(), query_->forbidden(), query_->phrases()};
@@ -110,6 +122,24 @@ class request {
     std::size_t paid_calls() const noexcept { return paid_calls_; }
 
    private:
+    void require_fitting(const query& q) const {
+        if (q.filtered() || q.scoped() || q.example() || q.includes_generated())
+            detail::raise<usage_error>("query.prepared", "quarry::query: a prepared selection holds filter and scope "
+                                                         "already; it does not combine with others");
+        if (q.prepared()->state() != source_.state())
+            detail::raise<usage_error>("query.prepared",
+                                       "quarry::query: the prepared selection was not made by this source, or the "
+                                       "source has changed since; select again");
+    }
+
+    // Its text would be searched by, shown to rerankers and quoted in messages.
+    void require_in_scope(unit_id example, const scope& s) const {
+        const selection visible = source_.select({nullptr, &s, true, std::nullopt});
+        if (!visible.returned().contains(example))
+            detail::raise<usage_error>("scope.example", detail::concat("quarry::like: unit ", index_of(example),
+                                                                       " lies outside the scope of the query"));
+    }
+
     const query* query_;
     source_ref source_;
     std::shared_ptr<memo> memo_;

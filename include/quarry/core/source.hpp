@@ -5,10 +5,14 @@
 // same source exactly when their references are equal.
 #pragma once
 
+#include <concepts>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "../config.hpp"
 #include "filter.hpp"
@@ -27,7 +31,7 @@ struct selection_criteria {
     std::optional<unit_id> unlike{};       // leave out this unit and everything of its article
 };
 
-/// Views that a source returns stay valid as long as the source does.
+/// Views that a source returns stay valid as long as the source does and nobody changes it.
 template <class S>
 concept UnitSource = requires(const S& s, unit_id unit, std::string_view name, const selection_criteria& criteria) {
     { s.size() } -> std::same_as<std::size_t>;                           // every unit id is below this
@@ -46,7 +50,8 @@ class unit_ref;
 
 /// A reference to any UnitSource. The source must outlive it.
 ///
-/// `summary`, `span`, `headings` and `links` are optional in a source; where it lacks them they are empty.
+/// `summary`, `span`, `headings` and `links` are optional in a source; where it lacks them they are empty. So is
+/// `state`: a source without it is itself and never changes.
 class source_ref {
    public:
     template <UnitSource S>
@@ -55,7 +60,7 @@ class source_ref {
 
     template <class S>
         requires(!std::is_lvalue_reference_v<S> && !std::same_as<std::remove_const_t<S>, source_ref>)
-    source_ref(S&& temporary) = delete;  // it would dangle at once
+    source_ref(S&&) = delete;  // a temporary source would dangle: give it a name first
 
     std::size_t size() const { return calls_->size(source_); }
     unit_kind kind(unit_id unit) const { return calls_->kind(source_, unit); }
@@ -71,7 +76,10 @@ class source_ref {
     std::span<const heading> headings(unit_id unit) const { return calls_->headings(source_, unit); }
     std::span<const link> links(unit_id unit) const { return calls_->links(source_, unit); }
     std::optional<unit_id> find(std::string_view id) const { return calls_->find(source_, id); }
-    selection select(const selection_criteria& criteria) const { return calls_->select(source_, criteria); }
+    selection select(const selection_criteria& criteria) const {
+        return calls_->select(source_, criteria).made_by(state());
+    }
+    source_state state() const { return calls_->state(source_); }
 
     /// The article that `unit` belongs to; an article and a generated unit are their own.
     unit_id article_of(unit_id unit) const {
@@ -98,6 +106,7 @@ class source_ref {
         std::span<const link> (*links)(const void*, unit_id);
         std::optional<unit_id> (*find)(const void*, std::string_view);
         selection (*select)(const void*, const selection_criteria&);
+        source_state (*state)(const void*);
     };
 
     template <class S>
@@ -132,6 +141,10 @@ class source_ref {
         },
         [](const void* s, std::string_view id) { return as<S>(s).find(id); },
         [](const void* s, const selection_criteria& c) { return as<S>(s).select(c); },
+        [](const void* s) -> source_state {
+            if constexpr (requires { { as<S>(s).state() } -> std::same_as<source_state>; }) return as<S>(s).state();
+            else return {std::shared_ptr<const void>(std::shared_ptr<const void>(), s), 0};
+        },
     };
 
     const void* source_;

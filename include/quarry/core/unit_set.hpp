@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "../config.hpp"
@@ -75,13 +76,22 @@ struct accept {
     bool contains(unit_id unit) const noexcept { return !units || units->contains(unit); }
 };
 
+/// Which contents of which source. A source that changes gets another revision.
+struct source_state {
+    std::shared_ptr<const void> identity{};
+    std::uint64_t revision = 0;
+
+    friend bool operator==(const source_state&, const source_state&) = default;
+};
+
 /// A filter and a scope after evaluation: the units that may be returned, and those that may only be walked through on
 /// the way (summaries of which some sources match and others do not).
 ///
-/// Cheap to copy. Made by a source, valid for that source and generation.
+/// Cheap to copy. It remembers the state of the source that made it, and is refused by any other: a selection that was
+/// kept while access rights changed must not be believed.
 class selection {
    public:
-    /// Everything.
+    /// Everything, and made by nobody: a source returns it to say that nothing is restricted, no query takes it.
     selection() = default;
 
     selection(std::optional<filter> expression, std::shared_ptr<const unit_set> returned,
@@ -94,9 +104,17 @@ class selection {
     const std::shared_ptr<const unit_set>& units() const noexcept { return returned_; }
     const filter* expression() const noexcept { return expression_ ? &*expression_ : nullptr; }
 
+    /// The same selection, made by a source in this state.
+    selection made_by(source_state state) && {
+        state_ = std::move(state);
+        return std::move(*this);
+    }
+    const source_state& state() const noexcept { return state_; }
+
    private:
     std::optional<filter> expression_;
     std::shared_ptr<const unit_set> returned_, walked_;
+    source_state state_{};
 };
 
 namespace detail {

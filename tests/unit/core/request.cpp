@@ -1,0 +1,266 @@
+#include "quarry/core/request.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "quarry/core/corpus.hpp"
+#include "support/catch.hpp"
+#include "support/errors.hpp"
+
+using namespace quarry;
+using namespace std::chrono_literals;
+
+namespace {
+
+corpus two_tenants() {
+    corpus c(schema{{"tenant", field_type::string}, {"year", field_type::integer}});
+    c.add({.id = "a1", .text = "first of a", .meta = {{"tenant", "a"}, {"year", 2023}}});
+    c.add({.id = "a2", .text = "second of a", .meta = {{"tenant", "a"}, {"year", 2024}}});
+    c.add({.id = "b1", .text = "first of b", .meta = {{"tenant", "b"}, {"year", 2024}}});
+    return c;
+}
+
+std::vector<std::size_t> admitted(const request& r) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < r.source().size(); ++i)
+        if (r.admits(unit_at(i))) out.push_back(i);
+    return out;
+}
+
+std::string made(const query& q, const corpus& c) {
+    return code_of([&] { request r(q, c); });
+}
+
+using units = std::vector<std::size_t>;
+
+}  // namespace
+
+TEST_CASE("filter and scope are evaluated once, and what may be returned is what both let through") {
+    const corpus c = two_tenants();
+    const query q = query("text").where(eq("year", 2024)).within(scope::only(eq("tenant", "a")));
+    const request r(q, c);
+    CHECK(admitted(r) == units{1});
+    CHECK(r.allowed().units->count() == 1);
+    CHECK(r.selected().expression()->to_string() == "and(eq(year, 2024), eq(tenant, \"a\"))");
+    CHECK(&r.asked() == &q);
+    CHECK(r.text() == "text");
+    CHECK(r.source() == source_ref(c));
+}
+
+TEST_CASE("nothing asked admits everything without a set") {
+    const corpus c = two_tenants();
+    const query q("text");
+    CHECK(request(q, c).allowed().all());
+}
+
+TEST_CASE("what does not fit the schema is refused when the request is made") {
+    const corpus c = two_tenants();
+    CHECK(made(query("t").where(eq("year", "2024")), c) == "metadata.type");
+    CHECK(made(query("t").where(exists("color")), c) == "metadata.unknown_field");
+    CHECK(made(query("t").within(scope()), c) == "scope.unset");
+}
+
+TEST_CASE("a prepared selection does what its filter and scope did") {
+    const corpus c = two_tenants();
+    const filter f = eq("year", 2024);
+    const scope s = scope::only(eq("tenant", "a"));
+    const query prepared = query("t").where(c.select({.where = &f, .within = &s}));
+    CHECK(admitted(request(prepared, c)) == units{1});
+    const query everything = query("t").where(c.select({}));
+    CHECK(admitted(request(everything, c)) == units{0, 1, 2});
+}
+
+TEST_CASE("a prepared selection does not combine with a filter, a scope, generated units or an example") {
+    const corpus c = two_tenants();
+    const selection s = c.select({});
+    CHECK(made(query("t").where(s), c) == "(no exception)");
+    CHECK(made(query("t").where(s).where(exists("year")), c) == "query.prepared");
+    CHECK(made(query("t").where(exists("year")).where(s), c) == "query.prepared");
+    CHECK(made(query("t").where(s).within(scope::everything()), c) == "query.prepared");
+    CHECK(made(query("t").where(s).include_generated(), c) == "query.prepared");
+    CHECK(made(like(unit_id{0}).where(s), c) == "query.prepared");
+}
+
+TEST_CASE("a default-made selection is no way around a mandatory scope") {
+    corpus c(schema{{"tenant", field_type::string}}, {.scope_mandatory = true});
+    c.add({.id = "a", .meta = {{"tenant", "a"}}});
+    CHECK(made(query("t"), c) == "scope.missing");
+    CHECK(made(query("t").where(selection()), c) == "query.prepared");
+    const scope s = scope::everything();
+    CHECK(made(query("t").where(c.select({.within = &s})), c) == "(no exception)");
+}
+
+TEST_CASE("a selection of another source, or of one that has changed since, is refused") {
+    corpus c = two_tenants();
+    const corpus other = two_tenants();
+    const filter f = eq("tenant", "a");
+    const selection prepared = c.select({.where = &f});
+    CHECK(made(query("t").where(other.select({.where = &f})), c) == "query.prepared");
+    CHECK(made(query("t").where(prepared), c) == "(no exception)");
+
+    // Access was taken away: believing the old selection would show a unit that may not be seen any more.
+    c.replace_metadata(unit_id{0}, {{"tenant", "b"}});
+    CHECK(made(query("t").where(prepared), c) == "query.prepared");
+    const selection again = c.select({.where = &f});
+    const query asked = query("t").where(again);
+    CHECK(admitted(request(asked, c)) == units{1});
+    c.add({.id = "new"});
+    CHECK(made(query("t").where(again), c) == "query.prepared");
+    CHECK(code_of([&] { c.add({.id = "new"}); }) == "corpus.duplicate_id");
+}
+
+TEST_CASE("a change that was refused leaves prepared selections valid, and a corpus that moves takes them along") {
+    corpus c = two_tenants();
+    const selection prepared = c.select({});
+    CHECK(code_of([&] { c.add({.id = "a1"}); }) == "corpus.duplicate_id");
+    CHECK(made(query("t").where(prepared), c) == "(no exception)");
+    const corpus moved = std::move(c);
+    CHECK(made(query("t").where(prepared), moved) == "(no exception)");
+    c = two_tenants();
+    CHECK(made(query("t").where(prepared), c) == "query.prepared");
+}
+
+TEST_CASE("an example is searched by its text and left out with its article") {
+    corpus c = two_tenants();
+    c.add_part(unit_id{0}, {.span = {0, 5}});
+    const query q = like(unit_id{3});
+    const request r(q, c);
+    CHECK(r.text() == "first");
+    CHECK(admitted(r) == units{1, 2});
+    CHECK(made(like(unit_id{9}), c) == "corpus.unknown_unit");
+}
+
+TEST_CASE("an example outside the scope is refused, since its text would be searched by and shown to models") {
+    corpus c = two_tenants();
+    const unit_id mixed = c.add_generated({.id = "s", .text = "of both", .sources = {unit_id{0}, unit_id{2}}});
+    const scope a = scope::only(eq("tenant", "a"));
+    CHECK(made(like(unit_id{0}).within(a), c) == "(no exception)");
+    CHECK(made(like(unit_id{2}).within(a), c) == "scope.example");
+    CHECK(made(like(mixed).within(a), c) == "scope.example");
+    CHECK(made(like(unit_id{2}).within(scope::everything()), c) == "(no exception)");
+    // A filter is about what is found, not about what is searched by.
+    CHECK(made(like(unit_id{2}).where(eq("tenant", "a")), c) == "(no exception)");
+}
+
+TEST_CASE("a text and an example of the same text are remembered under different names") {
+    const corpus c = two_tenants();
+    const query text("first of a"), example = like(unit_id{0}), same("first of a");
+    CHECK(request(text, c).name() == request(same, c).name());
+    CHECK(request(text, c).name() != request(example, c).name());
+    CHECK(request(query("like 0"), c).name() != request(example, c).name());
+}
+
+TEST_CASE("the words of a request are the query's text and its conditions") {
+    const corpus c = two_tenants();
+    const query q = query("text").require("a").require("b").forbid("c").phrase("d e");
+    const request r(q, c);
+    const lexical_probe words = r.words();
+    CHECK(words.text == "text");
+    CHECK(words.required.size() == 2);
+    CHECK(words.forbidden.front() == "c");
+    CHECK(words.phrases.front() == "d e");
+}
+
+TEST_CASE("the trace says how many units a filter left, and nothing where there is no filter") {
+    const corpus c = two_tenants();
+    trace t;
+    const query filtered = query("t").where(eq("tenant", "a")).traced(t);
+    request first(filtered, c);
+    CHECK(to_string(t) == "query: filtered 3 -> 2\n");
+    const query plain = query("t").traced(t);
+    request second(plain, c);
+    CHECK(t.events.size() == 1);
+    second.tell({trace_code::searched, "bm25", 3, 2});
+    CHECK(t.find(trace_code::searched)->in == 3);
+    const query untraced("t");
+    request(untraced, c).tell({trace_code::searched, "bm25", 3, 2});
+    CHECK(t.events.size() == 2);
+}
+
+TEST_CASE("a deadline is passed when the clock is beyond it, not when it is reached") {
+    const corpus c = two_tenants();
+    const auto start = std::chrono::steady_clock::time_point();
+    auto now = start;
+    const query q = query("t").under({.deadline = start + 5ms, .now = [&] { return now; }});
+    request r(q, c);
+    CHECK(code_of([&] { r.check(); }) == "(no exception)");
+    now = start + 5ms;
+    CHECK(code_of([&] { r.check(); }) == "(no exception)");
+    now += 1ns;
+    CHECK(code_of([&] { r.check(); }) == "budget.deadline");
+    CHECK(code_of([&] { r.pay_for_a_call(); }) == "budget.deadline");
+    CHECK(r.paid_calls() == 0);
+    CHECK_THROWS_AS(r.check(), cancelled);
+}
+
+TEST_CASE("without a clock of its own a deadline is one of the steady clock") {
+    const corpus c = two_tenants();
+    const query late = query("t").under({.deadline = std::chrono::steady_clock::now() - 1h});
+    const query early = query("t").under({.deadline = std::chrono::steady_clock::now() + 1h});
+    CHECK(code_of([&] { request(late, c).check(); }) == "budget.deadline");
+    CHECK(code_of([&] { request(early, c).check(); }) == "(no exception)");
+}
+
+TEST_CASE("a stop that was asked for ends the query at the next check") {
+    const corpus c = two_tenants();
+    std::stop_source stop;
+    const query q = query("t").stop_on(stop.get_token());
+    request r(q, c);
+    CHECK(code_of([&] { r.pay_for_a_call(); }) == "(no exception)");
+    stop.request_stop();
+    CHECK(code_of([&] { r.check(); }) == "query.stopped");
+    CHECK(code_of([&] { r.pay_for_a_call(); }) == "query.stopped");
+    CHECK(r.paid_calls() == 1);
+}
+
+TEST_CASE("the call after the last that is allowed is refused with both numbers and not counted") {
+    const corpus c = two_tenants();
+    const query q = query("t").under({.model_calls = 2});
+    request r(q, c);
+    r.pay_for_a_call();
+    r.pay_for_a_call();
+    CHECK(r.paid_calls() == 2);
+    CHECK(code_of([&] { r.pay_for_a_call(); }) == "budget.model_calls");
+    CHECK(message_of([&] { r.pay_for_a_call(); }).find("may make 2 model calls, this would be 3") != std::string::npos);
+    CHECK(r.paid_calls() == 2);
+    const query none = query("t").under({.model_calls = 0});
+    CHECK(code_of([&] { request(none, c).pay_for_a_call(); }) == "budget.model_calls");
+}
+
+TEST_CASE("what was paid for is remembered by who and what, and by nobody else") {
+    memo m;
+    const int first = 0, second = 0;
+    CHECK(m.find(&first, "question") == nullptr);
+    const std::vector<float>& kept = m.keep(&first, "question", {1.0f, 2.0f});
+    for (int i = 0; i < 100; ++i) m.keep(&second, std::to_string(i), {0.0f});
+    CHECK(kept == std::vector<float>{1.0f, 2.0f});
+    REQUIRE(m.find(&first, "question"));
+    CHECK(m.find(&first, "question") == &kept);
+    CHECK(m.find(&second, "question") == nullptr);
+    CHECK(m.find(&first, "another") == nullptr);
+    m.keep(&first, "question", {3.0f});
+    CHECK(kept == std::vector<float>{3.0f});
+}
+
+TEST_CASE("requests of a batch share a memo, others have one of their own") {
+    const corpus c = two_tenants();
+    const query q("t");
+    const int who = 0;
+    const auto shared = std::make_shared<memo>();
+    request first(q, c, shared), second(q, c, shared), alone(q, c);
+    first.remembered().keep(&who, "x", {1.0f});
+    CHECK(second.remembered().find(&who, "x"));
+    CHECK_FALSE(alone.remembered().find(&who, "x"));
+}
+
+TEST_CASE("a request that is moved takes its notes along") {
+    const corpus c = two_tenants();
+    const query q("t");
+    request from(q, c);
+    from.note({.stage = "bm25"});
+    const request to = std::move(from);
+    CHECK(to.notes().size() == 1);
+    CHECK(to.share_notes().get() == &to.notes());
+}
