@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../config.hpp"
@@ -68,27 +70,28 @@ class results {
     /// The source of the units.
     ///
     /// Errors  usage_error `results.detached` for results that no `retrieve` returned.
-    source_ref source() const {
-        if (!origin_) detail::raise<usage_error>("results.detached", "quarry::results: no retriever returned these");
-        return origin_->source;
-    }
+    source_ref source() const { return found_by().source; }
 
     /// The key the hit was found by, or nothing if its index keeps no words.
+    ///
+    /// Errors  usage_error `results.detached`.
     std::optional<matched_key> matched(const hit<S>& h) const {
         if (h.trail == no_entry || h.via == no_key) return std::nullopt;
-        const ledger_entry& entry = (*origin_->notes)[h.trail];
+        const ledger_entry& entry = notes()[h.trail];
         if (!entry.keys || !entry.keys->contains(h.via)) return std::nullopt;
         return matched_key{entry.keys->kind(), entry.keys->part(h.via), entry.keys->text(h.via, source())};
     }
 
     /// How the score came about, one line an entry of the ledger, what a number was computed from indented below it.
+    ///
+    /// Errors  usage_error `results.detached`.
     std::string explain(const hit<S>& h) const {
         std::string out = detail::concat(h.score, " on the ", S::name, " scale\n");
         explain(out, h.trail, 1);
         return out;
     }
 
-    const ledger& notes() const { return *origin_->notes; }
+    const ledger& notes() const { return *found_by().notes; }
 
     /// Ties the hits to the request that found them. `pin` keeps a generation alive.
     void attach(const request& r, std::shared_ptr<const void> pin = nullptr) {
@@ -102,9 +105,14 @@ class results {
         std::shared_ptr<const void> pin;
     };
 
+    const origin& found_by() const {
+        if (!origin_) detail::raise<usage_error>("results.detached", "quarry::results: no retriever returned these");
+        return *origin_;
+    }
+
     void explain(std::string& out, std::uint32_t place, std::size_t depth) const {
-        for (; place != no_entry; place = (*origin_->notes)[place].beside) {
-            const ledger_entry& e = (*origin_->notes)[place];
+        for (; place != no_entry; place = notes()[place].beside) {
+            const ledger_entry& e = notes()[place];
             out += detail::concat(std::string(2 * depth, ' '), e.score, " by ", e.stage);
             if (e.rank != 0) out += detail::concat(", rank ", e.rank);
             if (e.raw != e.score) out += detail::concat(", from ", e.raw);
