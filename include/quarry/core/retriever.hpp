@@ -1,7 +1,7 @@
 // Retrievers: the one concept of the asking side, and what everyone who satisfies it inherits.
 //
-// A retriever turns a request into at most k units. A leaf searches an index; a stage holds another retriever and changes
-// what it found; both are values, resolved at compile time. Write `scale`, `source` and `run`, derive from
+// A retriever turns a request into at most k units. A leaf searches an index; a stage holds another retriever and
+// changes what it found; both are values, resolved at compile time. Write `scale`, `source` and `run`, derive from
 // retriever_interface, and the pipe, `fuse` and `any_retriever` take it like one of ours.
 #pragma once
 
@@ -59,12 +59,14 @@ class retriever_interface {
     /// Errors  usage_error for filters that do not fit the schema and for a missing scope; callable_error for embedders
     ///         and models that misbehave; `cancelled`. Nothing found is an empty result.
     auto retrieve(const query& q, std::size_t k) const {
+        require_retriever();
         request r(q, derived().source());
         return page(r, k);
     }
 
     /// One answer per query, the same as asking one by one, but with one call of the embedder for all.
     auto retrieve(std::span<const query> queries, std::size_t k) const {
+        require_retriever();
         const auto shared = std::make_shared<memo>();
         std::vector<request> batch;
         batch.reserve(queries.size());
@@ -81,6 +83,13 @@ class retriever_interface {
     }
 
    private:
+    // A sentence for those who write their own, ahead of what the compiler says of the body below.
+    static constexpr void require_retriever() noexcept {
+        static_assert(Retriever<Derived>,
+                      "quarry: a retriever needs a type scale, source() const that gives a source_ref, and "
+                      "run(request&, std::size_t) const that gives results<scale>");
+    }
+
     const Derived& derived() const noexcept { return static_cast<const Derived&>(*this); }
 
     auto page(request& r, std::size_t k) const {
@@ -112,8 +121,8 @@ auto operator|(Base base, const stage<F>& s) {
 
 namespace detail {
 
-/// Asks `ask(n)` for more until `k` of its hits survive `survive(hits)` or it has no more: for stages that drop or merge.
-/// Widening asks an index again and never a callable, since what was paid for is in the memo.
+/// Asks `ask(n)` for more until `k` of its hits survive `survive(hits)` or it has no more: for stages that drop or
+/// merge. Widening asks an index again and never a callable, since what was paid for is in the memo.
 template <class Ask, class Survive>
 auto widened(std::size_t k, Ask ask, Survive survive) {
     for (std::size_t n = k;; n = n > SIZE_MAX / 2 ? SIZE_MAX : 2 * n) {

@@ -65,7 +65,7 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
         results<scale> out;
         out.state = candidates.state;
         if (candidates.empty()) return out;
-        const std::vector<float>* probe = q.remembered().find(index_, q.text());
+        const std::vector<float>* probe = q.remembered().find(index_, q.name());
         if (!probe)
             detail::raise<usage_error>("diversify.no_probe",
                                        "quarry::diversify: no leg before it searched the index it compares by");

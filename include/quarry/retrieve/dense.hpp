@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,17 +43,20 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
     /// Buys the rows of a batch's questions in one call.
     void prepare(std::span<request> batch) const {
         std::vector<std::string_view> texts;
+        std::vector<std::string> names;
         for (request& q : batch) {
-            if (remembered(q) || example_row(q) || std::ranges::find(texts, q.text()) != texts.end()) continue;
+            // An example that has no row is embedded as a document, not with these.
+            if (q.asked().example() || remembered(q) || std::ranges::find(texts, q.text()) != texts.end()) continue;
             q.pay_for_a_call();
             texts.push_back(q.text());
+            names.push_back(q.name());
         }
         if (texts.empty()) return;
         const std::size_t d = embedder_.dimension();
         const std::vector<float> rows = detail::embed_checked(embedder_, role::query, texts);
         for (std::size_t i = 0; i < texts.size(); ++i) {
             const auto row = rows.begin() + static_cast<std::ptrdiff_t>(i * d);
-            batch.front().remembered().keep(identity(), texts[i], {row, row + static_cast<std::ptrdiff_t>(d)});
+            batch.front().remembered().keep(identity(), names[i], {row, row + static_cast<std::ptrdiff_t>(d)});
         }
     }
 
@@ -88,31 +92,31 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
     }
 
     const std::vector<float>* remembered(const request& q) const {
-        return q.remembered().find(identity(), q.text());
+        return q.remembered().find(identity(), q.name());
     }
 
-    // The row of a unit that is searched by, if the index has one: nothing to embed then.
-    bool example_row(request& q) const {
-        if (!q.asked().example()) return false;
+    // The row of a unit that is searched by, if the index has one: nothing to embed then. Remembered for this index only,
+    // since another index has another row of the unit.
+    const std::vector<float>* example_row(const request& q) const {
+        if (!q.asked().example()) return nullptr;
         std::vector<float> row(index_->dimension());
-        if (!index_->vector_of(*q.asked().example(), row)) return false;
-        q.remembered().keep(identity(), q.text(), std::move(row));
-        return true;
+        if (!index_->vector_of(*q.asked().example(), row)) return nullptr;
+        return &q.remembered().keep(index_, q.name(), std::move(row));
     }
 
     // The question's row, bought at most once a request. Empty where the embedder knows nothing of the question. It is
     // kept under the index as well, for stages that compare by the same vectors.
     std::span<const float> probe(request& q) const {
-        const std::vector<float>* row = remembered(q);
-        if (!row && !example_row(q)) {
+        const std::vector<float>* row = example_row(q);
+        if (!row) row = remembered(q);
+        if (!row) {
             q.pay_for_a_call();
             const std::string_view texts[] = {q.text()};
             const role as = q.asked().example() ? role::document : role::query;
-            q.remembered().keep(identity(), q.text(), detail::embed_checked(embedder_, as, texts));
+            row = &q.remembered().keep(identity(), q.name(), detail::embed_checked(embedder_, as, texts));
             q.tell({trace_code::embedded, "dense", 1, 1});
         }
-        row = remembered(q);
-        if (!q.remembered().find(index_, q.text())) q.remembered().keep(index_, q.text(), *row);
+        if (!q.remembered().find(index_, q.name())) q.remembered().keep(index_, q.name(), *row);
         if (std::ranges::all_of(*row, [](float x) { return x == 0.0f; })) {
             q.tell({trace_code::unknown, "dense", 1, 0});
             return {};
