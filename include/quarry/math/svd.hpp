@@ -5,8 +5,9 @@
 // products with a block of vectors, so a sparse one stays sparse. It is not for all the singular values of a large
 // matrix: cost grows with the square of the rank.
 //
-// The surprising thing: the same result in every run. The generator is our own, and every sum has a fixed order. Between
-// compilers results differ by rounding; where two singular values are equal, their vectors are any basis of their plane.
+// The surprising thing: the same result in every run. The generator is our own, and every sum has a fixed order.
+// Between compilers results differ by rounding; where two singular values are equal, their vectors are any basis of
+// their plane.
 //
 // Source  Halko, Martinsson and Tropp, "Finding structure with randomness", 2011, algorithms 4.4 and 5.1; the small
 //         problem by Hestenes' one-sided Jacobi method (1958).
@@ -29,8 +30,8 @@
 
 namespace QUARRY_NAMESPACE {
 
-/// Something that can be multiplied by a block of `width` vectors. Blocks are row-major: element i of vector v stands at
-/// i * width + v.
+/// Something that can be multiplied by a block of `width` vectors. Blocks are row-major: element i of vector v stands
+/// at i * width + v.
 template <class M>
 concept BlockMultiplier = requires(const M& a, std::span<const double> x, std::span<double> y, std::size_t width) {
     { a.rows() } -> std::same_as<std::size_t>;
@@ -95,8 +96,9 @@ struct svd_options {
 
 /// A, approximately: left * diagonal(values) * right transposed.
 ///
-/// Vectors stand in columns: component i of vector v of `left` at i * rank() + v. Each has length 1 and is at right angles
-/// to the others. Of the two signs a pair may have, the one with the largest component of its right vector positive.
+/// Vectors stand in columns: component i of vector v of `left` at i * rank() + v. Each has length 1 and is at right
+/// angles to the others. Of the two signs a pair may have, the one with the largest component of its right vector
+/// positive.
 struct truncated_svd {
     std::vector<double> values;  // descending, above 0
     std::vector<double> left;    // rows of A * rank()
@@ -110,8 +112,8 @@ struct truncated_svd {
 ///
 /// Exact up to rounding if rank + oversampling reaches the smaller side.
 /// Requires  finite numbers.
-/// Cost      with l = rank + oversampling: 2 (iterations + 1) products with l vectors, O((rows + columns) l^2) for the rest,
-///           and about 3 (rows + columns) l doubles.
+/// Cost      with l = rank + oversampling: 2 (iterations + 1) products with l vectors, O((rows + columns) l^2) for the
+///           rest, and about 3 (rows + columns) l doubles.
 /// Errors    usage_error `svd.rank` for rank 0.
 template <BlockMultiplier M>
 truncated_svd svd(const M& a, const svd_options& options = {});
@@ -284,7 +286,8 @@ truncated_svd svd(const M& a, const svd_options& options) {
     const bool tall = a.rows() > a.columns();
     const std::size_t thin = (std::min)(a.rows(), a.columns()), thick = (std::max)(a.rows(), a.columns());
     if (thin == 0) return {};
-    const std::size_t l = options.rank >= thin ? thin : options.rank + (std::min)(options.oversampling, thin - options.rank);
+    const std::size_t l =
+        options.rank >= thin ? thin : options.rank + (std::min)(options.oversampling, thin - options.rank);
 
     // The basis lives on the thin side, where keeping it orthonormal is cheap.
     std::vector<double> basis(thin * l), image(thick * l);
@@ -305,7 +308,8 @@ truncated_svd svd(const M& a, const svd_options& options) {
     // `small` is image' * other, that is R by columns.
     std::vector<double> other = image, small(l * l), turned;
     detail::orthonormalize(other, l);
-    detail::add_product(1.0, detail::columns_of(image, l), true, detail::columns_of(other, l), detail::columns_of(small, l));
+    detail::add_product(1.0, detail::columns_of(image, l), true, detail::columns_of(other, l),
+                        detail::columns_of(small, l));
     image = {};
     detail::one_sided_jacobi(small, turned, l);
 

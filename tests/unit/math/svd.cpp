@@ -52,7 +52,8 @@ dense_matrix with_values(const std::vector<double>& values) {
     dense_matrix out{16, 16, std::vector<double>(256, 0.0)};
     for (std::size_t v = 0; v < values.size(); ++v)
         for (std::size_t i = 0; i < 16; ++i)
-            for (std::size_t j = 0; j < 16; ++j) out.numbers[i * 16 + j] += values[v] * hadamard(i, v) * hadamard(j, 15 - v);
+            for (std::size_t j = 0; j < 16; ++j)
+                out.numbers[i * 16 + j] += values[v] * hadamard(i, v) * hadamard(j, 15 - v);
     return out;
 }
 
@@ -115,7 +116,8 @@ TEST_CASE("a matrix of two by two decomposes as on paper") {
 }
 
 TEST_CASE("singular values are the roots of the eigenvalues of the Gram matrix, tall and wide") {
-    for (const auto& [height, width] : {std::pair<std::size_t, std::size_t>{37, 20}, {20, 37}, {24, 24}, {1, 9}, {9, 1}}) {
+    for (const auto& [height, width] :
+         {std::pair<std::size_t, std::size_t>{37, 20}, {20, 37}, {24, 24}, {1, 9}, {9, 1}}) {
         const dense_matrix a = random_matrix(height, width, height);
         const std::size_t thin = (std::min)(height, width);
         const truncated_svd parts = svd(a, {.rank = thin});
@@ -142,7 +144,8 @@ TEST_CASE("the truncated matrix misses exactly the values left out") {
 }
 
 TEST_CASE("iterating on few vectors finds the leading values of a matrix that was made from them") {
-    // Values 1, 1/2, 1/4, ...: with 3 + 2 vectors an iteration shrinks what disturbs the third by (2^-5 / 2^-2)^2 = 1/64.
+    // Values 1, 1/2, 1/4, ...: with 3 + 2 vectors an iteration shrinks what disturbs the third by (2^-5 / 2^-2)^2 =
+    // 1/64.
     std::vector<double> values;
     for (int v = 0; v < 16; ++v) values.push_back(std::ldexp(1.0, -v));
     const truncated_svd parts = svd(with_values(values), {.rank = 3, .iterations = 8, .oversampling = 2});
