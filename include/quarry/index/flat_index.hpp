@@ -18,6 +18,7 @@
 #include "../core/ids.hpp"
 #include "../core/key_index.hpp"
 #include "../core/scale.hpp"
+#include "../detail/floats.hpp"
 #include "../detail/text.hpp"
 #include "../math/cosine.hpp"
 #include "../math/top_k.hpp"
@@ -28,12 +29,16 @@ namespace QUARRY_NAMESPACE {
 template <class S>
 concept ProductScale = std::same_as<S, cosine_scale> || std::same_as<S, inner_product_scale>;
 
-/// Rows of `dimension` floats, each a key of a unit. With cosine_scale rows and probes may have any length but 0 and are
-/// scaled to 1; with inner_product_scale they are taken as they are.
+/// Rows of `dimension` floats, each a key of a unit. With cosine_scale rows and probes may have any length but 0 and
+/// are scaled to 1; with inner_product_scale they are taken as they are. Components below 2^-126 count as 0 (after
+/// scaling), and so do such scores.
+///
+/// Scores are in the scale's bounds: a cosine is never above 1, a product never infinite. A row finds itself with a
+/// cosine of 1 to within 2^-22, since stored rows are floats.
 ///
 /// Memory  4 d + 8 bytes a key, and about 100 bytes a unit.
-/// Errors  usage_error `dense.dimension`, `dense.not_finite`, `dense.zero_vector` (cosine only). A call that throws has
-///         changed nothing.
+/// Errors  usage_error `dense.dimension`, `dense.not_finite`, `dense.zero_vector` (cosine only), `dense.full` (2^32 - 1
+///         keys were given). A call that throws has changed nothing.
 template <ProductScale S>
 class basic_flat_index {
    public:
@@ -127,19 +132,21 @@ void basic_flat_index<S>::require_width(std::size_t got) const {
                                                                      " floats, got ", got));
 }
 
-// The rows as they are stored: finite, and of length 1 for cosines.
+// The rows as they are stored: finite, of length 1 for cosines, and without subnormal numbers.
 template <ProductScale S>
 std::vector<float> basic_flat_index<S>::checked(std::span<const float> rows, std::string_view where) const {
     std::vector<float> out(rows.begin(), rows.end());
-    constexpr float most = (std::numeric_limits<float>::max)();
     for (std::size_t i = 0; i * dimension_ < out.size(); ++i) {
         const std::span<float> one = std::span(out).subspan(i * dimension_, dimension_);
-        if (!std::ranges::all_of(one, [](float x) { return x >= -most && x <= most; }))
+        if (!std::ranges::all_of(one, detail::is_finite))
             detail::raise<usage_error>("dense.not_finite",
                                        detail::concat(where, ": row ", i, " holds a NaN or an infinity"));
-        if (is_cosine && !normalize(one))
+        if (!is_cosine) {
+            for (float& x : one) x = detail::narrowed(detail::widened(x));
+        } else if (!normalize(one)) {
             detail::raise<usage_error>("dense.zero_vector",
                                        detail::concat(where, ": row ", i, " is zero and has no direction"));
+        }
     }
     return out;
 }
@@ -151,10 +158,14 @@ key_id basic_flat_index<S>::add(std::span<const unit_id> units, std::span<const 
         detail::raise<usage_error>("dense.dimension",
                                    detail::concat("quarry::flat_index: ", units.size(), " rows of ", dimension_,
                                                   " make ", units.size() * dimension_, " floats, got ", rows.size()));
+    if (units.size() > index_of(no_key) - next_key_)
+        detail::raise<usage_error>("dense.full", detail::concat("quarry::flat_index: ", next_key_, " keys were given, ",
+                                                                units.size(), " more would be too many"));
     const std::vector<float> fresh = checked(rows, "quarry::flat_index::add");
 
     // Everything that may throw comes first; a unit's list that grew in vain is cut again.
-    if (keys_.capacity() < keys_.size() + units.size()) keys_.reserve((std::max)(2 * keys_.size(), keys_.size() + units.size()));
+    if (keys_.capacity() < keys_.size() + units.size())
+        keys_.reserve((std::max)(2 * keys_.size(), keys_.size() + units.size()));
     const std::size_t before = keys_.size();
     std::size_t placed = 0;
     try {
@@ -199,17 +210,19 @@ std::size_t basic_flat_index<S>::remove(unit_id unit) {
     }
     // Summed afresh: subtracting would leave the rounding of what was removed behind.
     std::ranges::fill(sum_, 0.0);
-    for (std::size_t i = 0; i < kept; ++i)
+    longest_ = 0.0;
+    for (std::size_t i = 0; i < kept; ++i) {
         for (std::size_t j = 0; j < dimension_; ++j) sum_[j] += static_cast<double>(row(i)[j]);
+        longest_ = (std::max)(longest_, norm(row(i)));
+    }
     return before - kept;
 }
 
 template <ProductScale S>
 float basic_flat_index<S>::exact(std::span<const float> probe, std::size_t i) const noexcept {
     const double product = dot(probe, row(i));
-    if constexpr (is_cosine) return static_cast<float>(std::clamp(product, -1.0, 1.0));
-    constexpr double most = (std::numeric_limits<float>::max)();
-    return static_cast<float>(std::clamp(product, -most, most));
+    constexpr double most = is_cosine ? 1.0 : static_cast<double>((std::numeric_limits<float>::max)());
+    return detail::narrowed(std::clamp(product, -most, most));
 }
 
 template <ProductScale S>
@@ -228,12 +241,14 @@ std::vector<std::vector<scored_key>> basic_flat_index<S>::search_batch(std::span
     std::vector<std::vector<scored_key>> answers(m);
     if (n == 0 || keys_.empty()) return answers;
 
-    // The float product may overflow where the double one does not, and few rows are not worth a matrix.
+    // Few rows are not worth a matrix, and for all of them nothing is saved. Beyond the other two limits the float
+    // product may overflow where the double one does not, and its error is no longer bounded.
     const bool few = allowed.units && allowed.units->count() < size() / 16;
     const auto probe_of = [&](std::size_t p) { return std::span(asked).subspan(p * dimension_, dimension_); };
     double longest_probe = 0.0;
     for (std::size_t p = 0; p < m; ++p) longest_probe = (std::max)(longest_probe, norm(probe_of(p)));
-    if (few || longest_probe * longest_ > 1e30) {
+    constexpr std::size_t widest = std::size_t{1} << 17;
+    if (few || n >= size() || longest_probe * longest_ > 1e30 || dimension_ > widest) {
         for (std::size_t p = 0; p < m; ++p) answers[p] = exhaustive(probe_of(p), n, allowed);
         return answers;
     }
@@ -269,7 +284,9 @@ std::vector<scored_key> basic_flat_index<S>::exhaustive(std::span<const float> p
 }
 
 // Rows whose approximate product lies within twice the error below the n-th best could still be among the n best; no
-// other row can. Twice: the n-th best may be too high by one error, the row too low by another.
+// other row can. Twice: the n-th best may be too high by one error, the row too low by another. Added to it is how far
+// two products can lie apart that are equal as scores, when the unit decides between them: 2^-22 of the lengths where
+// they were rounded to float and cut at 1, 2^-125 where they became 0.
 template <ProductScale S>
 std::vector<scored_key> basic_flat_index<S>::certified(std::span<const float> probe,
                                                        std::span<const float> approximate, std::size_t n,
@@ -279,10 +296,10 @@ std::vector<scored_key> basic_flat_index<S>::certified(std::span<const float> pr
     for (std::size_t i = 0; i < size(); ++i)
         if ((!roughly.full() || approximate[i] > roughly.worst()) && accepted(i)) roughly.offer(approximate[i]);
     if (roughly.empty()) return {};
-    const double unit_roundoff = std::ldexp(1.0, -24);
-    const double error = (static_cast<double>(dimension_) + 4) * unit_roundoff * norm(probe) * longest_;
-    const double least = roughly.full() ? static_cast<double>(roughly.worst()) - 2 * error
-                                        : -std::numeric_limits<double>::infinity();
+    const double lengths = norm(probe) * longest_;
+    const double slack = 2 * product_error(dimension_, lengths) + 0x1p-22 * lengths + 0x1p-125;
+    const double least = roughly.full() ? static_cast<double>(roughly.worst()) - slack
+                                        : (std::numeric_limits<double>::lowest)();
     top_k<scored_key, by_order> best(n);
     for (std::size_t i = 0; i < size(); ++i)
         if (static_cast<double>(approximate[i]) >= least && accepted(i))
