@@ -1,8 +1,8 @@
 // LSA embedder: dense retrieval with nothing installed. It fits itself to your own texts.
 //
-// Latent semantic analysis: words that keep the same company come to lie near each other, so a question finds texts that
-// share none of its words. It knows only the texts it was fitted to, and is weak beside a sentence model, but its errors
-// differ from those of BM25, which is what fusion needs.
+// Latent semantic analysis: words that keep the same company come to lie near each other, so a question finds texts
+// that share none of its words. It knows only the texts it was fitted to, and is weak beside a sentence model, but its
+// errors differ from those of BM25, which is what fusion needs.
 //
 // The surprising thing: a rank that reaches the number of texts compresses nothing, and what is left is the cosine of
 // word counts. A hundred texts want a rank of some tens.
@@ -41,11 +41,12 @@ struct lsa_options {
     std::uint64_t seed = 1;      // of the decomposition
 };
 
-/// What an embedder can be fitted to: a range of texts, or a source of units, whose articles' titles and texts are taken,
-/// joined by a space.
+/// What an embedder can be fitted to: a range of texts, or a source of units, whose articles' titles and texts are
+/// taken, joined by a space.
 template <class T>
-concept FittingTexts = UnitSource<T> || (std::ranges::input_range<const T> &&
-                                         std::convertible_to<std::ranges::range_reference_t<const T>, std::string_view>);
+concept FittingTexts =
+    UnitSource<T> || (std::ranges::input_range<const T> &&
+                      std::convertible_to<std::ranges::range_reference_t<const T>, std::string_view>);
 
 /// An Embedder. A text is its terms' (1 + ln tf) * idf, idf = ln((1 + n) / df) over the n texts that have
 /// words, projected on the leading right singular vectors of the matrix of all fitted texts, each scaled to length 1;
@@ -55,8 +56,8 @@ concept FittingTexts = UnitSource<T> || (std::ranges::input_range<const T> &&
 /// Copies share the fit. Const calls may overlap.
 ///
 /// Memory  4 d bytes a term, and about 100.
-/// Source  Deerwester et al., "Indexing by latent semantic analysis", 1990; log frequencies after Dumais, 1991. Texts are
-///         compared as rows of U S: fitted texts and new ones are x' V, not divided by the singular values.
+/// Source  Deerwester et al., "Indexing by latent semantic analysis", 1990; log frequencies after Dumais, 1991. Texts
+///         are compared as rows of U S: fitted texts and new ones are x' V, not divided by the singular values.
 class lsa_embedder {
    public:
     static constexpr bool zero_means_unknown = true;
@@ -154,7 +155,8 @@ void lsa_embedder::for_each_text(const T& texts, F f) {
 }
 
 template <class Number>
-std::vector<lsa_embedder::term_count> lsa_embedder::counted(const analyzer& words, std::string_view text, Number number) {
+std::vector<lsa_embedder::term_count> lsa_embedder::counted(const analyzer& words, std::string_view text,
+                                                            Number number) {
     std::vector<std::uint32_t> found;
     words(text, [&](const token& t) {
         if (!t.stop) number(t.term, found);
@@ -210,8 +212,9 @@ lsa_embedder lsa_embedder::fit(const T& texts, const lsa_options& options) {
     });
     if (given == 0) detail::raise<usage_error>("lsa.no_texts", "quarry::lsa_embedder: there is no text to fit to");
     if (rows.empty())
-        detail::raise<usage_error>("lsa.no_words", detail::concat("quarry::lsa_embedder: of ", given,
-                                                                  " texts to fit to, 0 have a word that is no stop word"));
+        detail::raise<usage_error>(
+            "lsa.no_words",
+            detail::concat("quarry::lsa_embedder: of ", given, " texts to fit to, 0 have a word that is no stop word"));
     const auto n = static_cast<double>(rows.size());
     for (const double df : frequency) fitted->weights.push_back(std::log((1.0 + n) / df));
 
@@ -233,14 +236,16 @@ lsa_embedder lsa_embedder::fit(const T& texts, const lsa_options& options) {
 inline void lsa_embedder::embed(role, std::span<const std::string_view> texts, std::span<float> rows) const {
     const std::size_t d = dimension();
     if (rows.size() != texts.size() * d)
-        detail::raise<usage_error>("embedder.rows",
-                                   detail::concat("quarry::lsa_embedder::embed: ", texts.size(), " rows of ", d, " make ",
-                                                  texts.size() * d, " floats, got ", rows.size()));
+        detail::raise<usage_error>(
+            "embedder.rows", detail::concat("quarry::lsa_embedder::embed: ", texts.size(), " rows of ", d, " make ",
+                                            texts.size() * d, " floats, got ", rows.size()));
     std::vector<double> sum(d);
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const auto counts = counted(state_->words, texts[i], [&](std::string_view term, std::vector<std::uint32_t>& found) {
-            if (const auto at = state_->numbers.find(term); at != state_->numbers.end()) found.push_back(at->second);
-        });
+        const auto counts =
+            counted(state_->words, texts[i], [&](std::string_view term, std::vector<std::uint32_t>& found) {
+                if (const auto at = state_->numbers.find(term); at != state_->numbers.end())
+                    found.push_back(at->second);
+            });
         const std::vector<double> weights = weighted(counts, state_->weights);
         std::ranges::fill(sum, 0.0);
         for (std::size_t t = 0; t < counts.size(); ++t) {

@@ -40,9 +40,10 @@ const std::vector<std::string> kitchen = {
 
 TEST_CASE("words that never meet but keep the same company point the same way") {
     // idf is ln 4 for a word of one text and ln 2 for road, so the unit rows are (2, 0, 1) and (0, 2, 1) over sqrt 5 in
-    // (car, automobile, road), and (1, 1) over sqrt 2 in (apple, fruit). Their products are 1/5 and 0: the singular values
-    // are the roots of 1.2, 1 and 0.8, and the first two directions (1, 1, 1) over sqrt 3 and (1, 1) over sqrt 2. So car and
-    // automobile, whose counts have cosine 0, have only the first direction, and apple has only the second.
+    // (car, automobile, road), and (1, 1) over sqrt 2 in (apple, fruit). Their products are 1/5 and 0: the singular
+    // values are the roots of 1.2, 1 and 0.8, and the first two directions (1, 1, 1) over sqrt 3 and (1, 1) over sqrt
+    // 2. So car and automobile, whose counts have cosine 0, have only the first direction, and apple has only the
+    // second.
     const auto embed = lsa_embedder::fit(three, {.rank = 2, .words = plain()});
     REQUIRE(embed.dimension() == 2);
     CHECK(embed.terms() == 5);
@@ -63,9 +64,9 @@ TEST_CASE("at full rank fitted texts have the cosines of their weighted counts")
 }
 
 TEST_CASE("a word that is repeated weighs 1 + ln of its count") {
-    // Texts "a b" and "c": at full rank a^3 b becomes (1 + ln 3, 1) in (a, b), projected on (1, 1): the direction of the
-    // first text, whatever the counts. With c beside it the cosine to "c" tells the weights: (w + 1) / sqrt 2 along the
-    // first and 1 along the second, all with idf ln 3.
+    // Texts "a b" and "c": at full rank a^3 b becomes (1 + ln 3, 1) in (a, b), projected on (1, 1): the direction of
+    // the first text, whatever the counts. With c beside it the cosine to "c" tells the weights: (w + 1) / sqrt 2 along
+    // the first and 1 along the second, all with idf ln 3.
     const std::vector<std::string> texts = {"a b", "c"};
     const auto embed = lsa_embedder::fit(texts, {.rank = 2, .words = plain()});
     REQUIRE(embed.dimension() == 2);
