@@ -4,7 +4,7 @@
 
 #include "support/catch.hpp"
 #include "support/errors.hpp"
-#include "support/out_of_memory.hpp"
+#include "support/failing_new.hpp"
 
 using namespace quarry;
 
@@ -386,20 +386,18 @@ TEST_CASE("an add that runs out of memory has changed nothing") {
     for (std::size_t i = 0; i < 8; ++i) index.add(unit_at(i % 3), random_row(d, random));
     const row probe = random_row(d, random);
     const auto before = index.search(probe, 50);
+    std::size_t failures = 0;
     flat_index copy = index;
-    const int failures = out_of_memory::until_it_gets_through(
-        [&] { copy.add(units, fresh); },
-        [&] {
-            REQUIRE(copy.size() == 8);
-            REQUIRE(copy.most_keys_of_a_unit() == 3);
-            REQUIRE(copy.search(probe, 50) == before);
-            REQUIRE(copy.remove(unit_at(5)) == 0);  // a unit of the call that failed
-            // Usable as before, and not one allocation ahead of where it failed next time.
-            flat_index full = index;
-            full.add(units, fresh);
-            REQUIRE(full.size() == 28);
-            copy = index;
-        });
+    while (failing_new::fails_at(failures, [&] { copy.add(units, fresh); })) {
+        ++failures;
+        REQUIRE(copy.size() == 8);
+        REQUIRE(copy.most_keys_of_a_unit() == 3);
+        REQUIRE(copy.search(probe, 50) == before);
+        REQUIRE(copy.remove(unit_at(5)) == 0);  // a unit of the call that failed
+        copy.add(units, fresh);
+        REQUIRE(copy.size() == 28);
+        copy = index;
+    }
     CHECK(copy.size() == 28);
     CHECK(copy.search(probe, 50).size() == 28);
     CHECK(failures > 5);  // otherwise the hook did not bite
