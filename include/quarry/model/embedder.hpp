@@ -50,7 +50,8 @@ struct embedder_options {
 ///     make_embedder(384, [](role r, std::span<const std::string_view> texts) -> std::vector<std::vector<float>> { ... });
 ///
 /// Many texts may come back as one row each or as n * d floats in one range.
-/// Errors  callable_error `embedder.count`, `embedder.dimension`.
+/// Errors  usage_error `embedder.dimension` for a dimension of 0, where it is made; callable_error `embedder.count`,
+///         `embedder.dimension`, naming the row, where it is called.
 template <class F>
 class function_embedder;
 
@@ -61,9 +62,14 @@ function_embedder<F> make_embedder(std::size_t dimension, F f, embedder_options 
 
 namespace detail {
 
-/// Identity that copies share and that no living object has again.
+/// Identity that copies share and that no living object has again. Copies only: one that was moved from keeps its own,
+/// and is not mistaken for another that was.
 class identity_token {
    public:
+    identity_token() = default;
+    identity_token(const identity_token&) = default;
+    identity_token& operator=(const identity_token&) = default;
+
     callable_identity get() const noexcept { return token_.get(); }
 
    private:
@@ -82,23 +88,16 @@ std::string embedder_name(const E& embedder) {
     else return "embedder";
 }
 
-/// Rows of `texts`, checked: finite, and not zero unless zero has a meaning here.
+/// Rows of `texts`, checked: of the width that whoever asks has known so far, finite, and not zero unless zero has a
+/// meaning here.
 ///
-/// Errors  callable_error `embedder.not_finite`, `embedder.zero_vector`, naming the row; whatever the embedder throws.
+/// Errors  callable_error `embedder.dimension`, `embedder.not_finite`, `embedder.zero_vector`, the last two naming row
+///         and text; whatever the embedder throws.
 template <Embedder E>
-std::vector<float> embed_checked(const E& embedder, role r, std::span<const std::string_view> texts);
-
-/// Throws unless `row` is finite; says whether it is zero. By range, since -ffast-math makes isnan always false.
-inline bool require_finite(std::span<const float> row, std::string_view where, std::size_t number) {
-    constexpr float most = (std::numeric_limits<float>::max)();
-    bool zero = true;
-    for (const float x : row) {
-        if (!(x >= -most && x <= most))
-            raise<callable_error>("embedder.not_finite",
-                                  concat(where, ": row ", number, " holds a NaN or an infinity"));
-        if (x != 0.0f) zero = false;
-    }
-    return zero;
+std::vector<float> embed_checked(const E& embedder, role r, std::span<const std::string_view> texts, std::size_t width);
+template <Embedder E>
+std::vector<float> embed_checked(const E& embedder, role r, std::span<const std::string_view> texts) {
+    return embed_checked(embedder, r, texts, embedder.dimension());
 }
 
 }  // namespace detail
@@ -137,7 +136,7 @@ reference<T> ref(const T& target) noexcept {
     return reference<T>(target);
 }
 template <class T>
-void ref(const T&&) = delete;
+void ref(const T&&) = delete;  // a temporary would dangle: give it a name first
 
 /// One call at a time, for an embedder, generator or any callable that is not safe from several threads. Copies share
 /// the lock. The callable must not call back into itself.
@@ -192,6 +191,12 @@ inline void require_dimension(std::size_t got, std::size_t wanted, std::size_t r
                                                            " floats, it has ", got));
 }
 
+// By range, since -ffast-math makes isnan always false.
+inline bool is_finite(std::span<const float> row) noexcept {
+    constexpr float most = (std::numeric_limits<float>::max)();
+    return std::ranges::all_of(row, [](float x) { return x >= -most && x <= most; });
+}
+
 inline void require_count(std::size_t got, std::size_t wanted) {
     if (got != wanted)
         raise<callable_error>("embedder.count", concat("quarry::make_embedder: expected ", wanted, " rows for ", wanted,
@@ -209,12 +214,14 @@ void copy_row(R&& row, std::span<float> out, std::size_t number) {
     require_dimension(written, out.size(), number);
 }
 
+// `first` is the number of the first row among all texts, for messages.
 template <class R>
-void copy_rows(R&& rows, std::span<float> out, std::size_t n, std::size_t d) {
+void copy_rows(R&& rows, std::span<float> out, std::size_t first, std::size_t d) {
+    const std::size_t n = out.size() / d;
     if constexpr (row_range<R>) {
         std::size_t row = 0;
         for (auto&& r : rows) {
-            if (row < n) copy_row(r, out.subspan(row * d, d), row);
+            if (row < n) copy_row(r, out.subspan(row * d, d), first + row);
             ++row;
         }
         require_count(row, n);
@@ -225,7 +232,9 @@ void copy_rows(R&& rows, std::span<float> out, std::size_t n, std::size_t d) {
             if (written < out.size()) out[written] = static_cast<float>(x);
             ++written;
         }
-        if (d == 0 || written % d != 0) require_dimension(d == 0 ? 0 : written % d, d, d == 0 ? 0 : written / d);
+        // A multiple of the texts is a model of another width, which is likelier than a whole number of rows too many.
+        if (written != 0 && written % n == 0) require_dimension(written / n, d, first);
+        if (written % d != 0) require_dimension(written % d, d, first + written / d);
         require_count(written / d, n);
     }
 }
@@ -244,7 +253,10 @@ class function_embedder {
 
    public:
     function_embedder(std::size_t dimension, F f, embedder_options options)
-        : dimension_(dimension), f_(std::move(f)), options_(std::move(options)) {}
+        : dimension_(dimension), f_(std::move(f)), options_(std::move(options)) {
+        if (dimension == 0)
+            detail::raise<usage_error>("embedder.dimension", "quarry::make_embedder: the dimension is 0");
+    }
 
     std::size_t dimension() const noexcept { return dimension_; }
     std::string name() const { return options_.name; }
@@ -255,7 +267,7 @@ class function_embedder {
             const std::size_t step = options_.batch == 0 ? (std::max)(texts.size(), std::size_t{1}) : options_.batch;
             for (std::size_t first = 0; first < texts.size(); first += step) {
                 const texts_span some = texts.subspan(first, (std::min)(step, texts.size() - first));
-                detail::copy_rows(call(r, some), rows.subspan(first * dimension_, some.size() * dimension_), some.size(),
+                detail::copy_rows(call(r, some), rows.subspan(first * dimension_, some.size() * dimension_), first,
                                   dimension_);
             }
         } else {
@@ -278,15 +290,23 @@ class function_embedder {
 };
 
 template <Embedder E>
-std::vector<float> detail::embed_checked(const E& embedder, role r, std::span<const std::string_view> texts) {
+std::vector<float> detail::embed_checked(const E& embedder, role r, std::span<const std::string_view> texts,
+                                         std::size_t width) {
     const std::size_t d = embedder.dimension();
+    if (d != width)
+        raise<callable_error>("embedder.dimension", concat(embedder_name(embedder), ": rows of ", d,
+                                                           " floats, they were ", width, " before"));
     // NaN beforehand: a row that the embedder leaves out cannot pass for a row of zeros.
     std::vector<float> rows(texts.size() * d, std::numeric_limits<float>::quiet_NaN());
     if (texts.empty()) return rows;
     embedder.embed(r, texts, rows);
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const bool zero = require_finite(std::span(rows).subspan(i * d, d), embedder_name(embedder), i);
-        if (zero && !zero_means_unknown<E>)
+        const std::span<const float> row = std::span(rows).subspan(i * d, d);
+        if (!is_finite(row))
+            raise<callable_error>("embedder.not_finite",
+                                  concat(embedder_name(embedder), ": row ", i,
+                                         " holds a NaN or an infinity, for the text ", quoted(texts[i])));
+        if (!zero_means_unknown<E> && std::ranges::all_of(row, [](float x) { return x == 0.0f; }))
             raise<callable_error>("embedder.zero_vector",
                                   concat(embedder_name(embedder), ": row ", i, " is zero, for the text ",
                                          quoted(texts[i])));

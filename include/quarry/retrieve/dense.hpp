@@ -52,8 +52,8 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
             names.push_back(q.name());
         }
         if (texts.empty()) return;
-        const std::size_t d = embedder_.dimension();
-        const std::vector<float> rows = detail::embed_checked(embedder_, role::query, texts);
+        const std::size_t d = index_->dimension();
+        const std::vector<float> rows = detail::embed_checked(embedder_, role::query, texts, d);
         for (std::size_t i = 0; i < texts.size(); ++i) {
             const auto row = rows.begin() + static_cast<std::ptrdiff_t>(i * d);
             batch.front().remembered().keep(identity(), names[i], {row, row + static_cast<std::ptrdiff_t>(d)});
@@ -113,7 +113,8 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
             q.pay_for_a_call();
             const std::string_view texts[] = {q.text()};
             const role as = q.asked().example() ? role::document : role::query;
-            row = &q.remembered().keep(identity(), q.name(), detail::embed_checked(embedder_, as, texts));
+            row = &q.remembered().keep(identity(), q.name(),
+                                       detail::embed_checked(embedder_, as, texts, index_->dimension()));
             q.tell({trace_code::embedded, "dense", 1, 1});
         }
         if (!q.remembered().find(index_, q.name())) q.remembered().keep(index_, q.name(), *row);
