@@ -6,8 +6,10 @@
 // One build fills one population of keys. For titles and bodies build twice and fuse: their scores are not comparable.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <stop_token>
@@ -71,7 +73,6 @@ template <KeyExpander X>
 std::vector<key> keys_of_all(source_ref source, const X& expander, build_report& report) {
     std::vector<key> keys;
     std::set<std::pair<unit_id, std::string>> seen;
-    std::vector<bool> has_key(source.size());
     for (std::size_t i = 0; i < source.size(); ++i) {
         const unit_id unit = unit_at(i);
         if (source.kind(unit) != expander.level()) continue;
@@ -135,9 +136,11 @@ template <UnitSource S, KeyExpander X, Embedder E>
 knowledge_base build(const S& source, const X& expander, const E& embedder, const build_options& options = {}) {
     build_report report;
     const std::vector<key> keys = detail::keys_of_all(source, expander, report);
-    flat_index vectors(embedder.dimension());
-    std::vector<bool> has_vector(keys.size(), true);
+    // Words first: what can go wrong with them should do so before anything is paid for.
+    bm25_index words = detail::index_words(keys, options);
     const std::size_t batch = (std::max)(options.batch, std::size_t{1}), d = embedder.dimension();
+    flat_index vectors(d);
+    std::vector<bool> has_vector(keys.size(), true);
     for (std::size_t first = 0; first < keys.size(); first += batch) {
         if (options.stop.stop_requested())
             detail::raise<cancelled>("build.stopped", detail::concat("quarry::build: stopped after ", first, " of ",
@@ -145,7 +148,7 @@ knowledge_base build(const S& source, const X& expander, const E& embedder, cons
         const std::size_t count = (std::min)(batch, keys.size() - first);
         std::vector<std::string_view> texts;
         for (std::size_t i = first; i < first + count; ++i) texts.push_back(keys[i].text);
-        const std::vector<float> rows = detail::embed_checked(embedder, role::document, texts);
+        const std::vector<float> rows = detail::embed_checked(embedder, role::document, texts, d);
         ++report.embedder_calls;
         for (std::size_t i = 0; i < count; ++i) {
             const std::span<const float> row = std::span(rows).subspan(i * d, d);
@@ -156,9 +159,9 @@ knowledge_base build(const S& source, const X& expander, const E& embedder, cons
         if (options.progress) options.progress(first + count, keys.size());
     }
     const auto table = detail::table_of(keys, expander.kind());
-    const auto dense_table = report.keys_without_vector == 0 ? table : detail::table_of(keys, expander.kind(), &has_vector);
-    knowledge_base out{{detail::index_words(keys, options), source, table}, {std::move(vectors), source, dense_table},
-                       std::move(report)};
+    const auto dense_table =
+        report.keys_without_vector == 0 ? table : detail::table_of(keys, expander.kind(), &has_vector);
+    knowledge_base out{{std::move(words), source, table}, {std::move(vectors), source, dense_table}, std::move(report)};
     out.report.bytes_of_keys = table->memory() + (dense_table == table ? 0 : dense_table->memory());
     out.report.bytes_of_bm25 = out.bm25.index.memory();
     out.report.bytes_of_vectors = out.vectors.index.memory();
@@ -166,6 +169,6 @@ knowledge_base build(const S& source, const X& expander, const E& embedder, cons
 }
 
 template <UnitSource S, class... Rest>
-void build(const S&&, const Rest&...) = delete;  // a temporary source would dangle
+void build(const S&&, const Rest&...) = delete;  // a temporary source would dangle: give it a name first
 
 }  // namespace QUARRY_NAMESPACE
