@@ -116,15 +116,15 @@ class Normalization:
                 return [d for part in mapping[c] for d in self.expand(part, maps)]
         return [c]
 
-    def records(self):
-        """For every code point (combining class, flags)."""
+    def records(self, folding):
+        """For every code point (combining class, flags); `folding` holds those that case folding changes."""
         out = []
         for c in range(LAST):
             flags = (c in self.quick["NFC_QC"]) * 1 + (c in self.quick["NFKC_QC"]) * 2
             flags += (c in self.canonical) * 4 + (c in self.compatible) * 8 + bool(self.ignorable[c]) * 16
             firsts = {c, self.canonical.get(c, [c])[0], self.compatible.get(c, [c])[0]}
             attaches = any(self.combining[f] or self.quick["NFC_QC"].get(f) == "M" for f in firsts)
-            flags += attaches * 32
+            flags += attaches * 32 + (c in folding) * 64
             out.append((self.combining[c], flags))
         return out
 
@@ -237,6 +237,7 @@ def enumeration(name, values):
 def header(data):
     normal = Normalization(data)
     runs, several = case_folding(data)
+    folding = {c for first, last, step, _ in runs for c in range(first, last + 1, step)} | {c for c, _ in several}
     parts = [
         f"""// Properties of the code points: Unicode {data.version}.
 //
@@ -270,7 +271,7 @@ struct normalizing_record {
 
 """,
         table("cutting", cutting_records(data)), "\n",
-        table("normalizing", normal.records()), "\n",
+        table("normalizing", normal.records(folding)), "\n",
         mapping_tables("canonical", normal.canonical), "\n",
         mapping_tables("compatible", normal.compatible), "\n",
         "struct composition {\n    char32_t first, second, composed;\n};\n",

@@ -3,8 +3,10 @@
 // Not the later "Porter2" of Snowball, which gives other stems (generally: here gener, there general). The published
 // BM25 figures rest on this one.
 //
-// Source  Porter, An algorithm for suffix stripping, 1980, with the two departures of the author's own program: -bli
-//         becomes -ble (not only -abli), and -logi becomes -log.
+// There are two of them. The author's own program departs from his paper twice, and Lucene follows the program: -bli
+// becomes -ble (not only -abli), so that possibly and possible meet, and -logi becomes -log.
+//
+// Source  Porter, An algorithm for suffix stripping, 1980, and the note on departures in the program of 2000.
 #pragma once
 
 #include <string>
@@ -20,13 +22,16 @@ namespace QUARRY_NAMESPACE {
 /// Cost      a few passes over the word; no allocation.
 void porter_stem(std::string& word);
 
+/// The same by the letter of the paper, without the two departures: for figures that were made so.
+void porter_1980_stem(std::string& word);
+
 // ------------------------------------------------------------------------------------------------------------- detail
 
 namespace detail {
 
 class porter {
    public:
-    explicit porter(std::string& word) : w_(word) {}
+    porter(std::string& word, bool departs) : w_(word), departs_(departs) {}
 
     void run() {
         if (w_.size() <= 2) return;
@@ -47,9 +52,12 @@ class porter {
             case 'e':
             case 'i':
             case 'o':
-            case 'u': return false;
-            case 'y': return i == 0 || !consonant(i - 1);
-            default: return true;
+            case 'u':
+                return false;
+            case 'y':
+                return i == 0 || !consonant(i - 1);
+            default:
+                return true;
         }
     }
 
@@ -70,13 +78,14 @@ class porter {
 
     bool has_vowel(std::size_t length) const {
         for (std::size_t i = 0; i < length; ++i)
-            if (!consonant_letter(w_[i]) || (w_[i] == 'y' && i != 0)) return true;  // a y after another y has a vowel before
+            if (!consonant_letter(w_[i]) || (w_[i] == 'y' && i != 0))
+                return true;  // a y after another y has a vowel before
         return false;
     }
 
     bool double_consonant() const {
         const std::size_t n = w_.size();
-        return n >= 2 && w_[n - 1] == w_[n - 2] && consonant(n - 1);
+        return n >= 2 && w_[n - 1] == w_[n - 2] && consonant(n - 1) && static_cast<unsigned char>(w_[n - 1]) < 0x80;
     }
 
     // consonant, vowel, consonant at the end of the first `length` letters, the last not w, x or y: -wil-, -hop-.
@@ -99,9 +108,12 @@ class porter {
     }
 
     void plurals() {  // 1a
-        if (ends("sses")) set("sses", "ss");
-        else if (ends("ies")) set("ies", "i");
-        else if (ends("s") && !ends("ss")) set("s", "");
+        if (ends("sses"))
+            set("sses", "ss");
+        else if (ends("ies"))
+            set("ies", "i");
+        else if (ends("s") && !ends("ss"))
+            set("s", "");
     }
 
     void past_and_gerund() {  // 1b
@@ -112,11 +124,16 @@ class porter {
         const std::string_view suffix = ends("ed") ? "ed" : ends("ing") ? "ing" : "";
         if (suffix.empty() || !has_vowel(stem(suffix))) return;
         set(suffix, "");
-        if (ends("at")) set("at", "ate");
-        else if (ends("bl")) set("bl", "ble");
-        else if (ends("iz")) set("iz", "ize");
-        else if (double_consonant() && !ends("l") && !ends("s") && !ends("z")) w_.pop_back();
-        else if (measure(w_.size()) == 1 && short_end(w_.size())) w_ += 'e';
+        if (ends("at"))
+            set("at", "ate");
+        else if (ends("bl"))
+            set("bl", "ble");
+        else if (ends("iz"))
+            set("iz", "ize");
+        else if (double_consonant() && !ends("l") && !ends("s") && !ends("z"))
+            w_.pop_back();
+        else if (measure(w_.size()) == 1 && short_end(w_.size()))
+            w_ += 'e';
     }
 
     void final_y() {  // 1c
@@ -128,12 +145,13 @@ class porter {
     };
 
     void double_suffixes() {  // 2
-        static constexpr rule rules[] = {
-            {"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"},   {"anci", "ance"}, {"izer", "ize"},
-            {"bli", "ble"},     {"alli", "al"},     {"entli", "ent"},   {"eli", "e"},     {"ousli", "ous"},
-            {"ization", "ize"}, {"ation", "ate"},   {"ator", "ate"},    {"alism", "al"},  {"iveness", "ive"},
-            {"fulness", "ful"}, {"ousness", "ous"}, {"aliti", "al"},    {"iviti", "ive"}, {"biliti", "ble"},
-            {"logi", "log"}};
+        static constexpr rule rules[] = {{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"},   {"anci", "ance"},
+                                         {"izer", "ize"},    {"bli", "ble"},     {"alli", "al"},     {"entli", "ent"},
+                                         {"eli", "e"},       {"ousli", "ous"},   {"ization", "ize"}, {"ation", "ate"},
+                                         {"ator", "ate"},    {"alism", "al"},    {"iveness", "ive"}, {"fulness", "ful"},
+                                         {"ousness", "ous"}, {"aliti", "al"},    {"iviti", "ive"},   {"biliti", "ble"},
+                                         {"logi", "log"}};
+        if (!departs_ && ((ends("bli") && !ends("abli")) || ends("logi"))) return;
         for (const rule& r : rules)
             if (replace_if_measured(r.suffix, r.by)) return;
     }
@@ -146,9 +164,9 @@ class porter {
     }
 
     void bare_suffixes() {  // 4
-        static constexpr std::string_view suffixes[] = {"al",   "ance", "ence", "er",  "ic",  "able", "ible", "ant", "ement",
-                                                        "ment", "ent",  "ion",  "ou",  "ism", "ate",  "iti",  "ous", "ive",
-                                                        "ize"};
+        static constexpr std::string_view suffixes[] = {"al",  "ance",  "ence", "er",  "ic",  "able", "ible",
+                                                        "ant", "ement", "ment", "ent", "ion", "ou",   "ism",
+                                                        "ate", "iti",   "ous",  "ive", "ize"};
         for (const std::string_view suffix : suffixes) {
             if (!ends(suffix)) continue;
             const std::size_t length = stem(suffix);
@@ -169,10 +187,12 @@ class porter {
     }
 
     std::string& w_;
+    bool departs_;
 };
 
 }  // namespace detail
 
-inline void porter_stem(std::string& word) { detail::porter(word).run(); }
+inline void porter_stem(std::string& word) { detail::porter(word, true).run(); }
+inline void porter_1980_stem(std::string& word) { detail::porter(word, false).run(); }
 
 }  // namespace QUARRY_NAMESPACE

@@ -1,8 +1,8 @@
 // Tokenizer: words with their byte spans, by the default word boundaries of Unicode.
 //
 // Letters, digits and underscores make words; an apostrophe, colon or full stop joins two letters, a comma, semicolon,
-// apostrophe or full stop two digits: "can't", "node.js", "3.14", "1,000" are one word each, "TS-999" is two. A mark that
-// combines never splits a word. Ideographs and hiragana stand alone, and so do Thai, Lao, Khmer and Burmese letters:
+// apostrophe or full stop two digits: "can't", "node.js", "3.14", "1,000" are one word each, "TS-999" is two. A mark
+// that combines never splits a word. Ideographs and hiragana stand alone, and so do Thai, Lao, Khmer and Burmese letters:
 // what stands for words in scripts without spaces is the analyzer's business, which pairs neighbours.
 //
 // Source  UAX 29, Unicode Text Segmentation, 4.1, without tailoring; a segment is a word if it holds a letter, a digit,
@@ -24,9 +24,8 @@ namespace QUARRY_NAMESPACE {
 struct token {
     std::string_view term;
     std::size_t begin = 0, end = 0;  // bytes of the original text
-    std::uint32_t position = 0;      // counts words from 0, stop words included
+    std::uint32_t position = 0;      // counts words from 0, stop words included; parts of one word share it
     bool stop = false;               // searched for only where nothing else is asked, and never counted in the length
-    bool overlaps = false;           // stands where another token stands: not counted in the length
     float weight = 1.0f;             // of a question's word; synonyms may have less
 };
 
@@ -203,21 +202,31 @@ inline std::size_t word_end(std::string_view text, std::size_t begin) noexcept {
     return detail::segment_at(text, begin).end;
 }
 
-template <std::invocable<std::size_t, std::size_t> Word>
-void for_each_word(std::string_view text, Word word) {
+namespace detail {
+
+// Calls `segment(begin, end, flags)` for every word; the flags are those of all its code points together.
+template <class Segment>
+void for_each_word_segment(std::string_view text, Segment segment) {
     std::size_t at = 0;
     while (at < text.size()) {
         // Blanks and punctuation between ASCII words.
         while (at < text.size() && static_cast<std::uint8_t>(text[at]) < 0x80) {
-            const auto kind = detail::ascii_word_classes[static_cast<std::uint8_t>(text[at])];
-            if ((kind.flags & detail::makes_word) != 0 || kind.word == detail::word_break::connector) break;
+            const ascii_word_class kind = ascii_word_classes[static_cast<std::uint8_t>(text[at])];
+            if ((kind.flags & makes_word) != 0 || kind.word == word_break::connector) break;
             ++at;
         }
         if (at == text.size()) break;
-        const detail::word_segment segment = detail::segment_at(text, at);
-        if ((segment.flags & detail::makes_word) != 0) word(at, segment.end);
-        at = segment.end;
+        const word_segment found = segment_at(text, at);
+        if ((found.flags & makes_word) != 0) segment(at, found.end, found.flags);
+        at = found.end;
     }
+}
+
+}  // namespace detail
+
+template <std::invocable<std::size_t, std::size_t> Word>
+void for_each_word(std::string_view text, Word word) {
+    detail::for_each_word_segment(text, [&](std::size_t begin, std::size_t end, std::uint8_t) { word(begin, end); });
 }
 
 }  // namespace QUARRY_NAMESPACE

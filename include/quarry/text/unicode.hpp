@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "../config.hpp"
+#include "../detail/text.hpp"
 #include "unicode_tables.hpp"
 #include "utf8.hpp"
 
@@ -41,6 +42,7 @@ inline constexpr std::uint8_t has_canonical = 4;       // has a canonical decomp
 inline constexpr std::uint8_t has_compatible = 8;      // has another one under compatibility
 inline constexpr std::uint8_t ignorable = 16;          // Default_Ignorable_Code_Point
 inline constexpr std::uint8_t attaches = 32;           // may move before or merge with what stands before it
+inline constexpr std::uint8_t folds = 64;              // case folding changes it
 
 // How the tables are written: numbers below 92 as one character from '#', larger ones as two.
 constexpr std::size_t table_digit(char c) noexcept { return static_cast<std::size_t>(c) - '#'; }
@@ -72,8 +74,6 @@ constexpr sentence_break sentence_break_of(char32_t c) noexcept {
     return static_cast<sentence_break>(cutting(c).sentence);
 }
 constexpr bool is_pictographic(char32_t c) noexcept { return (cutting(c).flags & pictographic) != 0; }
-
-constexpr char ascii_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 /// Hands the folding of `c` to `put`, one to three code points.
 template <class Put>
