@@ -35,11 +35,15 @@ std::string concat(const Parts&... parts) {
     return out;
 }
 
-/// `text` between double quotes, cut after 80 bytes: for messages that quote what a stranger wrote.
+/// `text` between double quotes, cut after 80 bytes or a little before, so that no UTF-8 letter is cut in two: for
+/// messages that quote what a stranger wrote.
 inline std::string quoted(std::string_view text) {
     constexpr std::size_t longest = 80;
-    const bool cut = text.size() > longest;
-    return concat('"', text.substr(0, longest), cut ? "...\"" : "\"");
+    if (text.size() <= longest) return concat('"', text, '"');
+    std::size_t end = longest;
+    const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+    while (end > longest - 3 && continues(end)) --end;
+    return concat('"', text.substr(0, end), "...\"");
 }
 
 /// A number with `decimals` digits after the point, rounded to nearest.
@@ -48,6 +52,9 @@ inline std::string fixed(double number, int decimals) {
     const auto written = std::to_chars(digits, digits + sizeof digits, number, std::chars_format::fixed, decimals);
     return std::string(digits, written.ptr);
 }
+
+/// Lower case for A to Z; every other byte as it is, whatever the locale.
+constexpr char ascii_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 inline bool is_ascii_space(char c) noexcept {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../config.hpp"
+#include "../detail/ascii.hpp"
 #include "../detail/text.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -44,29 +45,6 @@ std::optional<std::string> resolved_link(std::string_view base, std::string_view
 // ------------------------------------------------------------------------------------------------------------- detail
 
 namespace detail {
-
-inline bool is_ascii_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-inline bool is_ascii_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-inline char ascii_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-inline std::string ascii_lowered(std::string_view text) {
-    std::string out(text);
-    for (char& c : out) c = ascii_lower(c);
-    return out;
-}
-
-inline bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (ascii_lower(a[i]) != ascii_lower(b[i])) return false;
-    return true;
-}
-
-inline int hex_digit(char c) noexcept {
-    if (is_ascii_digit(c)) return c - '0';
-    const char low = ascii_lower(c);
-    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
 
 /// How many bytes a scheme takes at the front, without its colon; 0 if there is none.
 inline std::size_t scheme_length(std::string_view target) noexcept {
