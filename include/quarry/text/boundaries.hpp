@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "../config.hpp"
+#include "../detail/ascii.hpp"
 #include "../detail/text.hpp"
-#include "url.hpp"
 #include "utf8.hpp"
 
 namespace QUARRY_NAMESPACE {

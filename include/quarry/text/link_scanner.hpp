@@ -21,6 +21,7 @@
 
 #include "../config.hpp"
 #include "../core/unit.hpp"
+#include "../detail/ascii.hpp"
 #include "../detail/text.hpp"
 #include "bare_url.hpp"
 #include "markdown_blocks.hpp"
@@ -57,10 +58,6 @@ std::vector<found_link> find_links(std::string_view text, links_in where = links
 // ------------------------------------------------------------------------------------------------------------- detail
 
 namespace detail {
-
-inline bool is_ascii_punctuation(char c) noexcept {
-    return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
-}
 
 /// Character references decoded, the numeric ones and the five of XML, and backslash escapes if `escapes`. Others stay
 /// as they are: what is compared exactly is then refused rather than misread.
@@ -202,7 +199,7 @@ class link_scanner {
     std::string label(byte_span span) const {
         std::string out;
         for (std::size_t i = span.begin; i < span.end; ++i) {
-            if (!is_ascii_space(text_[i])) out += ascii_lower(text_[i]);
+            if (!is_ascii_space(text_[i])) out += to_ascii_lower(text_[i]);
             else if (!out.empty() && out.back() != ' ') out += ' ';
         }
         if (out.ends_with(' ')) out.pop_back();

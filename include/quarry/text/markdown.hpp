@@ -19,6 +19,7 @@
 
 #include "../config.hpp"
 #include "../core/unit.hpp"
+#include "../detail/ascii.hpp"
 #include "../detail/text.hpp"
 #include "boundaries.hpp"
 #include "front_matter.hpp"
@@ -149,7 +150,7 @@ class word_writer {
     bool no_tags_ = false;
 };
 
-inline std::string words_of(std::string_view text, byte_span span, std::span<const found_link> links) {
+inline std::string plain_words_of(std::string_view text, byte_span span, std::span<const found_link> links) {
     std::string words = word_writer(text).run(span, links);
     return words.find('&') == words.npos ? words : decoded_references(words, false, SIZE_MAX);
 }
@@ -157,7 +158,7 @@ inline std::string words_of(std::string_view text, byte_span span, std::span<con
 }  // namespace detail
 
 inline std::string plain_words(std::string_view markdown) {
-    return detail::words_of(markdown, {0, markdown.size()}, find_links(markdown));
+    return detail::plain_words_of(markdown, {0, markdown.size()}, find_links(markdown));
 }
 
 inline markdown_document read_markdown(std::string_view file) {
@@ -177,14 +178,14 @@ inline markdown_document read_markdown(std::string_view file) {
         words.end = code_point_boundary(body, (std::min)(words.end, words.begin + detail::longest_link_text));
         const bool without_scheme = l.kind == link_kind::bare && detail::scheme_length(l.target) == 0;
         link found{(without_scheme ? "http://" : "") + l.target,
-                   detail::words_of(body, words, std::span(links).subspan(i + 1)), in_file(l.span)};
+                   detail::plain_words_of(body, words, std::span(links).subspan(i + 1)), in_file(l.span)};
         (l.image ? out.images : out.links).push_back(std::move(found));
     }
     for (const markdown_block& b : markdown_blocks(body)) {
         if (b.kind != block_kind::heading) continue;
         const auto first =
             std::ranges::lower_bound(links, b.words.begin, {}, [](const found_link& l) { return l.span.begin; });
-        std::string words = detail::words_of(body, b.words, {first, links.end()});
+        std::string words = detail::plain_words_of(body, b.words, {first, links.end()});
         // Some dialects let an author name the anchor: `## Title {#anchor}`.
         if (const std::size_t anchor = words.rfind(" {#"); words.ends_with('}') && anchor != words.npos)
             words.resize(anchor);

@@ -7,14 +7,16 @@
 // article.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../config.hpp"
 #include "../core/unit.hpp"
+#include "../detail/ascii.hpp"
 #include "../detail/text.hpp"
-#include "url.hpp"
 
 namespace QUARRY_NAMESPACE {
 
