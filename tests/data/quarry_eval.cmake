@@ -1,0 +1,144 @@
+# quarry_eval's promises to scripts: figures that can be worked out by hand, the keys of its JSON, and one clear line and
+# status 2 for whatever is wrong: cmake -DPROGRAM= -DFOLDER= -P
+cmake_minimum_required(VERSION 3.25)
+
+set(set ${FOLDER}/little)
+file(REMOVE_RECURSE ${FOLDER})
+file(WRITE ${set}/corpus.jsonl [[
+{"id": "cats", "title": "Cats", "text": "cats purr and sleep"}
+{"id": "dogs", "title": "Dogs", "text": "dogs bark and run"}
+{"id": "birds", "title": "Birds", "text": "birds sing and fly"}
+]])
+file(WRITE ${set}/queries.jsonl [[
+{"id": "q1", "text": "who can purr?"}
+{"id": "q2", "text": "what do they bark at?"}
+{"id": "q3", "text": "asked by nobody"}
+]])
+# q1 finds its only article at rank 1. q2 finds the dogs, which are not what was wanted: one wanted article was not found
+# and the other is in no corpus.
+file(WRITE ${set}/qrels.tsv "q1\tcats\t1\nq2\tbirds\t2\nq2\tfish\t1\n")
+# Floats whose bytes are letters: "AAAA" is 12.08, "    " is 1.4e-19.
+file(WRITE ${set}/docs.f32 "AAAA            AAAA            AAAA")
+file(WRITE ${set}/questions.f32 "    AAAA    AAAA        ")
+file(WRITE ${set}/ids.json "[\"q2\", \"q1\"]")
+file(WRITE ${set}/keys.jsonl [[
+{"id": "cats", "kind": "heading", "text": "it purrs"}
+{"id": "birds", "kind": "phrase", "text": "bark"}
+{"id": "dogs", "kind": "title", "text": "bark bark"}
+]])
+
+function(run)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  set(status ${status} PARENT_SCOPE)
+  set(out "${out}" PARENT_SCOPE)
+  set(err "${err}" PARENT_SCOPE)
+endfunction()
+
+function(expect_figure key wanted)
+  string(JSON value GET "${out}" ${key})
+  string(SUBSTRING "${value}0000000" 0 8 digits)
+  if(NOT digits STREQUAL wanted)
+    message(SEND_ERROR "${key} is ${value} and not ${wanted}:\n${out}")
+  endif()
+endfunction()
+
+function(expect_success)
+  run(${ARGN})
+  if(NOT status EQUAL 0)
+    message(SEND_ERROR "quarry_eval ${ARGN}: status ${status}: ${err}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+  set(err "${err}" PARENT_SCOPE)
+endfunction()
+
+# expect_refusal(words-of-the-message arguments...)
+function(expect_refusal words)
+  run(${ARGN})
+  string(REGEX MATCHALL "\n" lines "${err}")
+  list(LENGTH lines count)
+  string(FIND "${err}" "${words}" at)
+  if(NOT status EQUAL 2 OR NOT count EQUAL 1 OR at EQUAL -1 OR NOT out STREQUAL "")
+    message(SEND_ERROR "quarry_eval ${ARGN}\n  status ${status}, expected 2 and one line with '${words}':\n${err}${out}")
+  endif()
+endfunction()
+
+expect_success(--set ${set} --retriever bm25 --json --run ${FOLDER}/bm25.run)
+# The keys, as they stand in the text.
+string(REGEX MATCHALL "\"[a-z0-9_@]+\":" keys "${out}")
+string(REGEX REPLACE "[\":]" "" keys "${keys}")
+set(wanted set retriever queries ndcg@10 map mrr p@30 recall@3 recall@5 recall@10 recall@20 recall@100 recall@1000
+  success@1 success@10 seconds_index seconds_search)
+if(NOT keys STREQUAL wanted)
+  message(SEND_ERROR "the keys are ${keys}")
+endif()
+expect_figure(set "little00")
+expect_figure(retriever "bm250000")
+expect_figure(queries "20000000")
+expect_figure(ndcg@10 "0.500000")
+expect_figure(map "0.500000")
+expect_figure(mrr "0.500000")
+expect_figure(p@30 "0.016666")  # 1/30 and 0
+expect_figure(recall@3 "0.500000")
+expect_figure(success@1 "0.500000")
+if(NOT err MATCHES "qrels.tsv:3: query q2 judges document fish, which is not in the corpus")
+  message(SEND_ERROR "no warning about the article that is not there: ${err}")
+endif()
+file(STRINGS ${FOLDER}/bm25.run lines)
+list(LENGTH lines count)
+if(NOT count EQUAL 2 OR NOT lines MATCHES "q1 Q0 cats 1 [0-9.]+ bm25;q2 Q0 dogs 1 [0-9.]+ bm25")
+  message(SEND_ERROR "not the run that was expected: ${lines}")
+endif()
+
+# Given vectors: q1 points at the dogs, q2 at the birds. R = 1 of 2 for q2.
+set(vectors --doc-vectors ${set}/docs.f32 --query-vectors ${set}/questions.f32 --query-ids ${set}/ids.json)
+file(WRITE ${set}/questions.f32 "        AAAA    AAAA    ")
+expect_success(--set ${set}/ --retriever dense ${vectors} --json --depth 1)
+expect_figure(set "little00")
+expect_figure(mrr "0.500000")
+expect_figure(recall@10 "0.250000")
+expect_success(--set ${set} --retriever dense ${vectors} --dim 3 --against ${FOLDER}/bm25.run)
+if(NOT out MATCHES "against .*bm25.run: [+]0.[0-9]+, 95 % between")
+  message(SEND_ERROR "no comparison: ${out}")
+endif()
+foreach(fuser bounded rrf convex relative distribution)
+  expect_success(--set ${set} --retriever hybrid ${vectors} --fuse ${fuser} --json)
+  expect_figure(recall@3 "0.750000")  # the legs return all three articles
+endforeach()
+expect_success(--set ${set} --retriever hybrid --dim 2 --lucene-lengths --k1 1.2 --b 0.75 --title-weight 2 --json)
+expect_success(--set ${set} --retriever bm25 --chunks 2 --json)
+expect_figure(mrr "0.500000")
+expect_success(--set ${set} --retriever whole_article --json)
+expect_success(--set ${set} --retriever whole_article --lanes bm25:keys --keys ${set}/keys.jsonl --json)
+expect_figure(mrr "0.750000")  # q1: it purrs; q2: bark bark is the dogs' and comes first, bark the birds'
+expect_success(--set ${set} --retriever whole_article --lanes bm25:keys,bm25:bodies --keys ${set}/keys.jsonl --fuse rrf)
+expect_success(--help)
+
+expect_refusal("--set DIR is missing")
+expect_refusal("there is no option --sett" --sett x)
+expect_refusal("--set needs a value" --retriever bm25 --set)
+expect_refusal("--retriever is bm25, dense, hybrid or whole_article, not \"bm\"" --set ${set} --retriever bm)
+expect_refusal("--analyzer knows english, not \"klingon\"" --set ${set} --retriever bm25 --analyzer klingon)
+expect_refusal("--k1 takes a number, not \"x\"" --set ${set} --retriever bm25 --k1 x)
+expect_refusal("k1 must be at least 0" --set ${set} --retriever bm25 --k1 -1)
+expect_refusal("--depth must be at least 1" --set ${set} --retriever bm25 --depth 0)
+expect_refusal("--fuse is bounded" --set ${set} --retriever hybrid --fuse sum)
+expect_refusal("given vectors need --query-vectors" --set ${set} --retriever dense --doc-vectors ${set}/docs.f32)
+expect_refusal("2 rows of 5 float32 do not make the 24 bytes" --set ${set} --retriever dense ${vectors} --dim 5)
+expect_refusal("3 rows of 3 float32 do not make the 24 bytes" --set ${set} --retriever dense ${vectors}
+  --doc-vectors ${set}/questions.f32)
+expect_refusal("cannot read ${FOLDER}/none/corpus.jsonl: No such file" --set ${FOLDER}/none --retriever bm25)
+expect_refusal("no/such/folder/run" --set ${set} --retriever bm25 --run /no/such/folder/run)
+
+# What stands in a file is named with its line.
+file(WRITE ${FOLDER}/ids.txt "q1\nq9\n")
+expect_refusal("ids.txt: there is no query \"q9\"" --set ${set} --retriever dense --doc-vectors ${set}/docs.f32
+  --query-vectors ${set}/questions.f32 --query-ids ${FOLDER}/ids.txt)
+file(WRITE ${FOLDER}/keys.jsonl "{\"id\": \"cats\", \"kind\": \"title\", \"text\": \"x\"}\n{\"id\": \"cows\", \"kind\": \"title\", \"text\": \"x\"}\n")
+expect_refusal("keys.jsonl:2: there is no article \"cows\"" --set ${set} --retriever whole_article --lanes bm25:keys
+  --keys ${FOLDER}/keys.jsonl)
+file(WRITE ${FOLDER}/qrels.tsv "q1\tcats\tyes\n")
+expect_refusal("qrels.tsv:1: the grade \"yes\" is no whole number" --set ${set} --retriever bm25
+  --qrels ${FOLDER}/qrels.tsv)
+file(WRITE ${FOLDER}/queries.jsonl "{\"id\": \"q1\", \"text\": \"who\"}\n{\"id\": \"q2\", \"te")
+expect_refusal("queries.jsonl:2: the line is no valid JSON" --set ${set} --retriever bm25
+  --queries ${FOLDER}/queries.jsonl)
