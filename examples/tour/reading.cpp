@@ -1,0 +1,121 @@
+#include "reading.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+namespace tour {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string contents(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in) throw std::runtime_error("cannot be opened");
+    std::string all((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    // Binary files end in .txt now and then. A NUL is in no text that anybody wrote.
+    if (all.find('\0') != std::string::npos) throw std::runtime_error("holds NUL bytes and is no text");
+    return all;
+}
+
+page read_page(const fs::path& file, const fs::path& folder) {
+    const std::string text = contents(file);
+    const std::string id = file.lexically_relative(folder).replace_extension().generic_string();
+    if (file.extension() == ".txt") {
+        const std::string first_line = text.substr(0, (std::min)(text.find('\n'), std::size_t{80}));
+        return {{.id = id, .title = first_line, .text = text}, {}};
+    }
+    quarry::markdown_document document = quarry::read_markdown(text);
+    return {quarry::to_article(text, document, id), std::move(document.front)};
+}
+
+bool is_article_field(std::string_view name) { return name == "id" || name == "title" || name == "summary" || name == "description"; }
+
+template <class Number>
+std::optional<Number> read_as(std::string_view text) {
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+quarry::field_type type_of(const quarry::front_matter_entry& entry) {
+    using quarry::field_type;
+    if (entry.is_list) return field_type::string_list;
+    if (entry.quoted) return field_type::string;
+    if (entry.text == "true" || entry.text == "false") return field_type::boolean;
+    if (read_as<std::int64_t>(entry.text)) return field_type::integer;
+    if (read_as<double>(entry.text)) return field_type::number;
+    return quarry::date_time::parse(entry.text) ? field_type::date_time : field_type::string;
+}
+
+quarry::field_value value_of(const quarry::front_matter_entry& entry, quarry::field_type type) {
+    using quarry::field_type;
+    switch (type) {
+        case field_type::string_list: return entry.list;
+        case field_type::boolean: return entry.text == "true";
+        case field_type::integer:
+            if (const auto integer = read_as<std::int64_t>(entry.text)) return *integer;
+            break;
+        case field_type::number:
+            if (const auto number = read_as<double>(entry.text)) return *number;
+            break;
+        default: break;
+    }
+    return entry.text;  // a date is read by the schema
+}
+
+}  // namespace
+
+reading read_folder(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+        const fs::path ending = entry.path().extension();
+        if (entry.is_regular_file() && (ending == ".md" || ending == ".markdown" || ending == ".txt"))
+            files.push_back(entry.path());
+    }
+    std::ranges::sort(files);
+    reading out;
+    for (const fs::path& file : files) {
+        try {
+            out.pages.push_back(read_page(file, folder));
+        } catch (const std::exception& e) {
+            out.skipped.push_back(file.string() + ": " + e.what());
+        }
+    }
+    return out;
+}
+
+quarry::schema inferred_schema(const std::vector<page>& pages) {
+    std::vector<quarry::field> found;
+    for (const page& p : pages)
+        for (const quarry::front_matter_entry& entry : p.front.entries) {
+            if (is_article_field(entry.name) || entry.name.empty()) continue;
+            const auto type = type_of(entry);
+            const auto known = std::ranges::find(found, entry.name, &quarry::field::name);
+            if (known == found.end()) {
+                found.push_back({entry.name, type});
+            } else if (known->type != type) {
+                using quarry::field_type;
+                const bool numbers = (known->type == field_type::number || known->type == field_type::integer) &&
+                                     (type == field_type::number || type == field_type::integer);
+                known->type = numbers ? field_type::number : field_type::string;
+            }
+        }
+    quarry::schema out;
+    for (quarry::field& f : found) out.add(std::move(f));
+    return out;
+}
+
+quarry::metadata metadata_of(const quarry::front_matter& front, const quarry::schema& fields) {
+    quarry::metadata out;
+    for (const quarry::front_matter_entry& entry : front.entries) {
+        const auto position = fields.find(entry.name);
+        if (position && !out.find(entry.name)) out.add(entry.name, value_of(entry, fields[*position].type));
+    }
+    return out;
+}
+
+}  // namespace tour

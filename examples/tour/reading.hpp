@@ -1,0 +1,38 @@
+// Reading a folder of Markdown and text files into a corpus. Shared by the tour and its --folder mode.
+#pragma once
+
+#include <filesystem>
+#include <quarry/quarry.hpp>
+#include <quarry/text/markdown.hpp>
+#include <string>
+#include <vector>
+
+namespace tour {
+
+/// A file as it was read: the article, and its front matter for whoever knows the types.
+struct page {
+    quarry::article article;
+    quarry::front_matter front;
+};
+
+/// The pages below a folder, in the order of their paths, and the files that could not be read, with the reason.
+struct reading {
+    std::vector<page> pages;
+    std::vector<std::string> skipped;
+};
+
+/// Reads every .md, .markdown and .txt below `folder`. A file's id is its front matter's, or its path without the ending.
+///
+/// Errors  std::filesystem::filesystem_error if there is no such folder.
+reading read_folder(const std::filesystem::path& folder);
+
+/// A schema for what the front matter of all pages says: a field is an integer, number, date, boolean or list if every
+/// page that has it agrees, else a text. The fields that make the article itself (id, title, summary) are left out.
+quarry::schema inferred_schema(const std::vector<page>& pages);
+
+/// The front matter of a page as metadata of this schema. Fields the schema does not declare are left out.
+///
+/// Errors  quarry::usage_error for a value that does not fit its field.
+quarry::metadata metadata_of(const quarry::front_matter& front, const quarry::schema& fields);
+
+}  // namespace tour
