@@ -23,8 +23,8 @@ auto progress_bar() {
         if (!seen || total == 0) return;
         constexpr std::size_t width = 40;
         const std::size_t filled = width * done / total;
-        std::cerr << "\rindexing [" << std::string(filled, '#') << std::string(width - filled, '.') << "] " << done << '/'
-                  << total << (done == total ? "\n" : "") << std::flush;
+        std::cerr << "\rindexing [" << std::string(filled, '#') << std::string(width - filled, '.') << "] " << done
+                  << '/' << total << (done == total ? "\n" : "") << std::flush;
     };
 }
 

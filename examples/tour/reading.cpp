@@ -32,7 +32,9 @@ page read_page(const fs::path& file, const fs::path& folder) {
     return {quarry::to_article(text, document, id), std::move(document.front)};
 }
 
-bool is_article_field(std::string_view name) { return name == "id" || name == "title" || name == "summary" || name == "description"; }
+bool is_article_field(std::string_view name) {
+    return name == "id" || name == "title" || name == "summary" || name == "description";
+}
 
 template <class Number>
 std::optional<Number> read_as(std::string_view text) {
@@ -54,15 +56,18 @@ quarry::field_type type_of(const quarry::front_matter_entry& entry) {
 quarry::field_value value_of(const quarry::front_matter_entry& entry, quarry::field_type type) {
     using quarry::field_type;
     switch (type) {
-        case field_type::string_list: return entry.list;
-        case field_type::boolean: return entry.text == "true";
+        case field_type::string_list:
+            return entry.list;
+        case field_type::boolean:
+            return entry.text == "true";
         case field_type::integer:
             if (const auto integer = read_as<std::int64_t>(entry.text)) return *integer;
             break;
         case field_type::number:
             if (const auto number = read_as<double>(entry.text)) return *number;
             break;
-        default: break;
+        default:
+            break;
     }
     return entry.text;  // a date is read by the schema
 }

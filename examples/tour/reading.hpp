@@ -21,7 +21,8 @@ struct reading {
     std::vector<std::string> skipped;
 };
 
-/// Reads every .md, .markdown and .txt below `folder`. A file's id is its front matter's, or its path without the ending.
+/// Reads every .md, .markdown and .txt below `folder`. A file's id is its front matter's, or its path without the
+/// ending.
 ///
 /// Errors  std::filesystem::filesystem_error if there is no such folder.
 reading read_folder(const std::filesystem::path& folder);

@@ -29,7 +29,7 @@ namespace {
 
 // What the front matter of the help centre holds. Anything else in an article's metadata would be refused.
 schema help_centre_fields() {
-    return {{"section", field_type::string},   {"product", field_type::string},      {"audience", field_type::string},
+    return {{"section", field_type::string},    {"product", field_type::string},   {"audience", field_type::string},
             {"updated", field_type::date_time}, {"tags", field_type::string_list}, {"access", field_type::string}};
 }
 
@@ -76,12 +76,14 @@ void print_hits(std::string_view name, const Results& found, const grades& right
         const auto article = found.unit(found[i]);
         std::ostringstream score;
         score << std::fixed << std::setprecision(2) << std::setw(6) << found[i].score;
-        std::cout << score.str() << (right.contains(article.id()) ? " * " : "   ") << column(article.title(), 24) << ' ';
+        std::cout << score.str() << (right.contains(article.id()) ? " * " : "   ") << column(article.title(), 24)
+                  << ' ';
     }
     std::cout << '\n';
     if (found.empty()) return;
     if (const auto key = found.matched(found[0]); key && key->part != key_part::whole)
-        std::cout << "  " << column("", 14) << "       found by its " << name_of(key->part) << " \"" << shortened(key->text, 60) << "\"\n";
+        std::cout << "  " << column("", 14) << "       found by its " << name_of(key->part) << " \""
+                  << shortened(key->text, 60) << "\"\n";
 }
 
 // The rankings of one retriever over all questions, for the closing table.
@@ -106,8 +108,9 @@ int run_tour(const std::string& folder) {
     const judgements judged = read_judgements(folder + "/qrels.tsv");
     const auto questions = read_questions(folder, judged);
     heading("1. The help centre");
-    std::cout << "Hearthline sells smart heating. Its help centre has " << articles.size() << " articles, and people have asked "
-              << questions.size() << "\nquestions of which we know the right article. They do not use the words of the titles.\n";
+    std::cout << "Hearthline sells smart heating. Its help centre has " << articles.size()
+              << " articles, and people have asked " << questions.size()
+              << "\nquestions of which we know the right article. They do not use the words of the titles.\n";
 
     // 2. What is indexed is not what is returned: two populations of keys for the same articles.
     const auto embed = lsa_embedder::fit(articles, {.rank = 32});
@@ -115,8 +118,10 @@ int run_tour(const std::string& folder) {
     const auto titles = build(articles, metadata_keys(articles), embed);
     heading("2. Two indexes of keys, and what they cost");
     std::cout << "Bodies:   " << bodies.report.keys << " keys, one for each article's title and text\n"
-              << "Metadata: " << titles.report.keys << " keys: titles, summaries and headings, each leading to its article\n"
-              << "Vectors have " << embed.dimension() << " dimensions, from an embedder that was fitted to these articles just now.\n";
+              << "Metadata: " << titles.report.keys
+              << " keys: titles, summaries and headings, each leading to its article\n"
+              << "Vectors have " << embed.dimension()
+              << " dimensions, from an embedder that was fitted to these articles just now.\n";
 
     // 3. Four retrievers over the same questions. Each is a value; the last two are made of the first two.
     const auto bm25 = lexical(bodies.bm25);
@@ -141,9 +146,11 @@ int run_tour(const std::string& folder) {
     const std::string_view installer_question = "customer has an elderly oil burner, will yours drive it?";
     const auto list = [&](std::string_view who, scope allowed) {
         std::cout << who << '\n';
-        const auto found = both.retrieve(query(installer_question).within(std::move(allowed)).where(ge("updated", "2024-01-01")), 3);
+        const auto found =
+            both.retrieve(query(installer_question).within(std::move(allowed)).where(ge("updated", "2024-01-01")), 3);
         for (const auto& hit : found)
-            std::cout << "    " << column(found.unit(hit).title(), 40) << found.unit(hit).value("access")->to_string() << '\n';
+            std::cout << "    " << column(found.unit(hit).title(), 40) << found.unit(hit).value("access")->to_string()
+                      << '\n';
     };
     std::cout << "\"" << installer_question << "\", changed since 2024\n";
     list("  a resident may see what is public:", scope::only(eq("access", "public")));
@@ -154,14 +161,17 @@ int run_tour(const std::string& folder) {
     trace steps;
     const auto explained = both.retrieve(query("what does HL-204 mean").traced(steps), 1);
     if (!explained.empty())
-        std::cout << explained.unit(explained[0]).title() << ": " << explained.explain(explained[0]) << "\nWhat the pipeline did:\n" << to_string(steps);
+        std::cout << explained.unit(explained[0]).title() << ": " << explained.explain(explained[0])
+                  << "\nWhat the pipeline did:\n"
+                  << to_string(steps);
 
     // 6. And it can be measured.
     heading("6. All questions");
     std::cout << std::fixed << std::setprecision(3) << "  " << column("", 30) << "recall@5    MRR\n";
     const auto row = [&](std::string_view name, const auto& search) {
         const evaluation measured = evaluate(search, questions, judged);
-        std::cout << "  " << column(name, 30) << "   " << measured.mean(recall_at{5}) << "  " << measured.mean(reciprocal_rank{}) << '\n';
+        std::cout << "  " << column(name, 30) << "   " << measured.mean(recall_at{5}) << "  "
+                  << measured.mean(reciprocal_rank{}) << '\n';
     };
     row("BM25", bm25);
     row("dense (LSA)", vectors);
