@@ -61,7 +61,8 @@ class scripted_generator {
             state_->asked.push_back(p);
             state_->in_flight += 1;
             state_->most_in_flight = std::max(state_->most_in_flight, state_->in_flight);
-            if (const auto found = state_->at.find(state_->asked.size()); found != state_->at.end()) special = found->second;
+            if (const auto found = state_->at.find(state_->asked.size()); found != state_->at.end())
+                special = found->second;
         }
         const auto done = [this] {
             const std::lock_guard lock(state_->mutex);

@@ -1,7 +1,7 @@
 // SHA-256: names for contents that somebody else may have chosen.
 //
-// A fast hash is not enough where a reply is remembered under the hash of a prompt: whoever writes documents could write
-// two with the same hash, and one would be given the other's reply.
+// A fast hash is not enough where a reply is remembered under the hash of a prompt: whoever writes documents could
+// write two with the same hash, and one would be given the other's reply.
 //
 // Source  FIPS 180-4 (2015), section 6.2.
 #pragma once
@@ -97,8 +97,7 @@ inline digest sha256::finish() const noexcept {
     for (int i = 0; i < 8; ++i) length[i] = static_cast<char>(static_cast<std::uint8_t>(bits >> (56 - 8 * i)));
     last.add({length, sizeof length});
     digest out;
-    for (std::size_t i = 0; i < 32; ++i)
-        out[i] = static_cast<std::uint8_t>(last.state_[i / 4] >> (24 - 8 * (i % 4)));
+    for (std::size_t i = 0; i < 32; ++i) out[i] = static_cast<std::uint8_t>(last.state_[i / 4] >> (24 - 8 * (i % 4)));
     return out;
 }
 

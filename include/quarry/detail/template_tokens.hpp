@@ -18,13 +18,13 @@ struct token_span {
     std::size_t end = 0;
 };
 
-// How long a token is that starts at `at`; 0 if none does. <|name|> in all its spellings, the older ones by name. A name
-// has no blanks: F# and OCaml write `f <| x |> g`.
+// How long a token is that starts at `at`; 0 if none does. <|name|> in all its spellings, the older ones by name. A
+// name has no blanks: F# and OCaml write `f <| x |> g`.
 inline std::size_t template_token_at(std::string_view text, std::size_t at) noexcept {
     const std::string_view here = text.substr(at);
     if (here.empty() || (here[0] != '<' && here[0] != '[')) return 0;
-    for (const std::string_view name : {"<start_of_turn>", "<end_of_turn>", "<bos>", "<eos>", "</s>", "<<SYS>>",
-                                        "<</SYS>>", "[INST]", "[/INST]"})
+    for (const std::string_view name :
+         {"<start_of_turn>", "<end_of_turn>", "<bos>", "<eos>", "</s>", "<<SYS>>", "<</SYS>>", "[INST]", "[/INST]"})
         if (here.starts_with(name)) return name.size();
     for (const std::string_view bar : {"|", "\xEF\xBD\x9C"}) {  // U+FF5C, as DeepSeek writes it
         constexpr std::size_t longest_name = 64;

@@ -3,10 +3,11 @@
 //     const auto model = budgeted(client, {.dollars = 5.0, .price = price_of(prices, "small")});
 //
 // A call is paid for before it is made: with what it is expected to take, so that calls in flight together cannot
-// overspend together. When it is back, the estimate gives way to what the generator says it took. Copies share the budget.
+// overspend together. When it is back, the estimate gives way to what the generator says it took.
+// Copies share the budget.
 //
-// The surprising thing: a call that failed still counts as a call, since it was made; its tokens are given back. Put a cache
-// around the budget and not inside: what is remembered then costs nothing.
+// The surprising thing: a call that failed still counts as a call, since it was made; its tokens are given back. Put a
+// cache around the budget and not inside: what is remembered then costs nothing.
 #pragma once
 
 #include <chrono>
@@ -37,13 +38,13 @@ class budget_error : public cancelled {
 
 struct budget_limits {
     std::size_t calls = SIZE_MAX;
-    std::uint64_t tokens = UINT64_MAX;                                // in and out
-    double dollars = std::numeric_limits<double>::infinity();         // by `price`
+    std::uint64_t tokens = UINT64_MAX;                         // in and out
+    double dollars = std::numeric_limits<double>::infinity();  // by `price`
     std::optional<std::chrono::steady_clock::time_point> deadline{};
 
     model_price price{};
-    token_counter counter = estimated_tokens;  // where the generator does not say what it used
-    std::size_t reply_tokens = 256;            // expected of a reply while it is on its way
+    token_counter counter = estimated_tokens;                      // where the generator does not say what it used
+    std::size_t reply_tokens = 256;                                // expected of a reply while it is on its way
     std::function<std::chrono::steady_clock::time_point()> now{};  // null: the steady clock
 };
 
@@ -62,8 +63,8 @@ class budgeted_generator {
         : generator_(std::move(generator)), shared_(std::make_shared<shared>(std::move(limits))) {
         detail::require_price(shared_->limits.price, "quarry::budgeted");
         if (!(shared_->limits.dollars >= 0.0))
-            detail::raise<usage_error>("budget.limits", detail::concat("quarry::budgeted: a limit of ",
-                                                                       shared_->limits.dollars, " dollars"));
+            detail::raise<usage_error>(
+                "budget.limits", detail::concat("quarry::budgeted: a limit of ", shared_->limits.dollars, " dollars"));
     }
 
     completion operator()(const prompt& p, std::stop_token stop = {}) const {
@@ -120,17 +121,18 @@ void budgeted_generator<G>::shared::reserve(const token_usage& expected) {
     using detail::raise;
     const std::lock_guard lock(mutex);
     if (limits.deadline && (limits.now ? limits.now() : std::chrono::steady_clock::now()) > *limits.deadline)
-        raise<budget_error>("budget.deadline", concat("quarry::budgeted: the deadline has passed, after ", calls, " calls"));
+        raise<budget_error>("budget.deadline",
+                            concat("quarry::budgeted: the deadline has passed, after ", calls, " calls"));
     if (calls >= limits.calls)
-        raise<budget_error>("budget.calls", concat("quarry::budgeted: ", limits.calls, " calls are allowed, this would be call ",
-                                                   calls + 1));
+        raise<budget_error>("budget.calls", concat("quarry::budgeted: ", limits.calls,
+                                                   " calls are allowed, this would be call ", calls + 1));
     const token_usage after = spent + expected;
     if (after.total() > limits.tokens)
-        raise<budget_error>("budget.tokens", concat("quarry::budgeted: ", limits.tokens, " tokens are allowed, with this call "
-                                                    "it would be ", after.total()));
+        raise<budget_error>("budget.tokens", concat("quarry::budgeted: ", limits.tokens,
+                                                    " tokens are allowed, with this call it would be ", after.total()));
     if (const double cost = dollars(after, limits.price); cost > limits.dollars)
-        raise<budget_error>("budget.dollars", concat("quarry::budgeted: ", limits.dollars, " dollars are allowed, with this "
-                                                     "call it would be ", cost));
+        raise<budget_error>("budget.dollars", concat("quarry::budgeted: ", limits.dollars,
+                                                     " dollars are allowed, with this call it would be ", cost));
     ++calls;
     spent = after;
 }

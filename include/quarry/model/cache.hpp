@@ -4,12 +4,12 @@
 //     for (const paid_reply& r : from_last_time) replies.insert(r);
 //     const auto model = cached(client, replies);
 //
-// A reply is remembered under the model's name, the prompt's version and its contents: change one of them and the question
-// is a new one. The store does not write files; what `keep` is given is all that a file needs (record.hpp has lines of
-// JSON, the store of an index has a journal of its own).
+// A reply is remembered under the model's name, the prompt's version and its contents: change one of them and the
+// question is a new one. The store does not write files; what `keep` is given is all that a file needs (record.hpp has
+// lines of JSON, the store of an index has a journal of its own).
 //
-// The surprising thing: the same question asked by several threads at once is asked once. The others wait for the answer,
-// so the number of calls does not depend on timing.
+// The surprising thing: the same question asked by several threads at once is asked once. The others wait for the
+// answer, so the number of calls does not depend on timing.
 #pragma once
 
 #include <condition_variable>
@@ -102,7 +102,8 @@ class reply_store {
 
 /// `generator`, asked only what the store does not know. The store must outlive it.
 ///
-/// The model's name is the generator's; for one that has none it must be given, or replies of two models would be mixed.
+/// The model's name is the generator's; for one that has none it must be given, or two models' replies would be mixed.
+///
 /// Errors  usage_error `cache.model`; those of reply_store; whatever the generator throws.
 template <Generator G>
 class cached_generator {
@@ -111,8 +112,9 @@ class cached_generator {
         : generator_(std::move(generator)), store_(&store), model_(std::move(model)) {
         if (model_.empty()) model_ = detail::generator_name(generator_);
         if (model_.empty())
-            detail::raise<usage_error>("cache.model", "quarry::cached: the generator has no name(), so the model's name, "
-                                                      "under which replies are remembered, must be given");
+            detail::raise<usage_error>("cache.model",
+                                       "quarry::cached: the generator has no name(), so the model's name, "
+                                       "under which replies are remembered, must be given");
     }
 
     completion operator()(const prompt& p, std::stop_token stop = {}) const {
@@ -150,7 +152,8 @@ completion reply_store::find_or(std::string_view model, const prompt& p, const s
             }
             if (asked_.insert(key).second) break;
             if (!answered_.wait(lock, stop, [&] { return !asked_.contains(key); }))
-                detail::raise<cancelled>("generator.stopped", "quarry::cached: stopped while somebody else asked the same");
+                detail::raise<cancelled>("generator.stopped",
+                                         "quarry::cached: stopped while somebody else asked the same");
         }
     }
     // From here on this thread is the one who asks, whatever happens.

@@ -1,7 +1,7 @@
 // Completions: what a generator gives back, when it knows more than the text.
 //
-// A generator may return a plain string. One that also knows how many tokens were paid for, or that the reply was cut off
-// by a limit, returns a completion: budgets are then exact, and a sentence without an end is no surprise.
+// A generator may return a plain string. One that also knows how many tokens were paid for, or that the reply was cut
+// off by a limit, returns a completion: budgets are then exact, and a sentence without an end is no surprise.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +41,13 @@ struct completion {
     bool remembered = false;            // came from a cache: nothing was paid
 
     completion() = default;
-    completion(std::string t) : text(std::move(t)) {}             // NOLINT: implicit, a text is a completion
-    completion(const char* t) : text(t) {}                        // NOLINT
+    completion(std::string t) : text(std::move(t)) {}  // NOLINT: implicit, a text is a completion
+    completion(const char* t) : text(t) {}             // NOLINT
     completion(std::string t, bool cut, std::optional<token_usage> u = {})
         : text(std::move(t)), cut_off(cut), used(u) {}
 
-    operator std::string() const& { return text; }                // NOLINT: implicit, for callers who want the text
-    operator std::string() && { return std::move(text); }         // NOLINT
+    operator std::string() const& { return text; }         // NOLINT: implicit, for callers who want the text
+    operator std::string() && { return std::move(text); }  // NOLINT
 
     friend bool operator==(const completion&, const completion&) = default;
 };

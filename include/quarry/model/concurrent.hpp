@@ -43,9 +43,9 @@ concept BatchGenerator = requires(const G& generator, std::span<const prompt> pr
 };
 
 struct asking_options {
-    std::size_t at_once = 1;       // calls in flight; with 1 no thread is started
-    std::size_t batch = 16;        // prompts of one call, for a generator that takes many; at least 1
-    std::size_t give_up_after = 0; // calls that fail without one in between that works; 0: never
+    std::size_t at_once = 1;        // calls in flight; with 1 no thread is started
+    std::size_t batch = 16;         // prompts of one call, for a generator that takes many; at least 1
+    std::size_t give_up_after = 0;  // calls that fail without one in between that works; 0: never
     std::stop_token stop{};
 
     /// Told of every reply as it arrives and of every failure; one at a time, from whatever thread. If one throws, the
@@ -53,8 +53,8 @@ struct asking_options {
     std::function<void(std::size_t item, const completion& reply)> keep{};
     std::function<void(const call_progress&)> progress{};
 
-    model_price price{};            // for the progress
-    progress_meter::clock now{};    // likewise; null: the steady clock
+    model_price price{};          // for the progress
+    progress_meter::clock now{};  // likewise; null: the steady clock
 };
 
 /// What became of one prompt: a reply, or a failure, or, when the run ended before, neither.
@@ -153,8 +153,8 @@ inline std::vector<std::size_t> call_schedule::take() {
     for (;;) {
         if (options_.stop.stop_requested())
             end_locked(std::make_exception_ptr(cancelled(
-                "generator.stopped", concat("quarry::ask_all: stopped after ", meter_.state().done, " of ", prompts_.size(),
-                                            " prompts"))));
+                "generator.stopped",
+                concat("quarry::ask_all: stopped after ", meter_.state().done, " of ", prompts_.size(), " prompts"))));
         if (ended()) return {};
         std::erase_if(open_, [](const group& g) { return g.next == g.end && g.in_flight == 0; });
         for (std::size_t i = 0; taken.size() < batch_; ++i) {
@@ -205,10 +205,11 @@ inline void call_schedule::give(std::span<const std::size_t> items, std::vector<
             } catch (const std::exception& e) {
                 if (options_.give_up_after != 0 && failed_in_a_row_ >= options_.give_up_after)
                     end_locked(std::make_exception_ptr(cancelled(
-                        "calls.given_up", concat("quarry::ask_all: ", failed_in_a_row_, " calls failed in a row, the last with ",
-                                                 quoted(e.what())))));
+                        "calls.given_up", concat("quarry::ask_all: ", failed_in_a_row_,
+                                                 " calls failed in a row, the last with ", quoted(e.what())))));
             } catch (...) {
-                if (options_.give_up_after != 0 && failed_in_a_row_ >= options_.give_up_after) end_locked(outcome.failure);
+                if (options_.give_up_after != 0 && failed_in_a_row_ >= options_.give_up_after)
+                    end_locked(outcome.failure);
             }
         }
         results_.items[item] = std::move(outcome);
@@ -246,8 +247,9 @@ void ask_batch(const G& generator, std::span<const prompt> prompts, std::span<ca
     try {
         std::vector<completion> replies = generator(prompts);
         if (replies.size() != prompts.size())
-            raise<callable_error>("generator.count", concat("quarry::ask_all: expected ", prompts.size(), " replies for ",
-                                                            prompts.size(), " prompts, got ", replies.size()));
+            raise<callable_error>("generator.count",
+                                  concat("quarry::ask_all: expected ", prompts.size(), " replies for ", prompts.size(),
+                                         " prompts, got ", replies.size()));
         for (std::size_t i = 0; i < out.size(); ++i) out[i].reply = std::move(replies[i]);
         return;
     } catch (const cancelled&) {
@@ -267,7 +269,8 @@ void ask_batch(const G& generator, std::span<const prompt> prompts, std::span<ca
 }
 
 template <class G>
-void work_through(call_schedule& schedule, const G& generator, std::span<const prompt> prompts, const std::stop_token& stop) {
+void work_through(call_schedule& schedule, const G& generator, std::span<const prompt> prompts,
+                  const std::stop_token& stop) {
     try {
         for (auto items = schedule.take(); !items.empty(); items = schedule.take()) {
             std::vector<call_result> outcomes(items.size());
@@ -291,8 +294,9 @@ template <class G>
     requires(Generator<G> || BatchGenerator<G>)
 call_results ask_all(const G& generator, std::span<const prompt> prompts, const asking_options& options) {
     if (options.at_once == 0 || options.batch == 0)
-        detail::raise<usage_error>("calls.options", detail::concat("quarry::ask_all: at_once and batch are at least 1, given ",
-                                                                   options.at_once, " and ", options.batch));
+        detail::raise<usage_error>("calls.options",
+                                   detail::concat("quarry::ask_all: at_once and batch are at least 1, given ",
+                                                  options.at_once, " and ", options.batch));
     detail::require_price(options.price, "quarry::ask_all");
     detail::call_schedule schedule(prompts, options, BatchGenerator<G> ? options.batch : 1);
     const auto work = [&] { detail::work_through(schedule, generator, prompts, options.stop); };

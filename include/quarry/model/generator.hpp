@@ -3,15 +3,15 @@
 // Any callable that takes a text and returns one will do. One that can do more says so by its signature:
 //
 //     [](std::string_view text) -> std::string                      the least
-//     [](const prompt& p) -> std::string                            sees the system part and the prefix that can be cached
+//     [](const prompt& p) -> std::string                            sees the system part and the shared prefix
 //     [](std::string_view text, std::stop_token stop) -> std::string   can be interrupted
 //     [](const prompt& p, std::stop_token stop) -> completion       all of it, and says what it cost
 //
 // A generator may throw; the library never turns a failure into text. What techniques accept of a reply, and what they
 // do with the rest, stands in reply.hpp and with each technique.
 //
-// Adaptors stack around any generator and are generators again: retry.hpp, cache.hpp, budgeted.hpp, record.hpp. Each has
-// a header of its own and needs none of the others.
+// Adaptors stack around any generator and are generators again: retry.hpp, cache.hpp, budgeted.hpp, record.hpp. Each
+// has a header of its own and needs none of the others.
 #pragma once
 
 #include <concepts>

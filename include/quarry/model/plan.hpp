@@ -6,9 +6,9 @@
 // The surprising thing: a chunk pays for its whole document. The prefix is read again in every call, so cost grows with
 // the length of documents even when the text to be indexed does not.
 //
-// Source  techniques for contextual retrieval as published by Anthropic (2024): dollars for a million document tokens are
-//         write + (D / c) read + in (1 + i / c) + out (x / c), with documents of D tokens in chunks of c, instructions of i
-//         and contexts of x. That has one write and D / c reads; when the first call writes, one read fewer.
+// Source  Anthropic, "Introducing Contextual Retrieval", 2024: dollars for a million document tokens are
+//         write + (D / c) read + in (1 + i / c) + out (x / c), for documents of D tokens, chunks of c, instructions of
+//         i and contexts of x. That has one write and D / c reads; when the first call writes, one read fewer.
 #pragma once
 
 #include <cstddef>
@@ -39,9 +39,9 @@ enum class prefix_caching : std::uint8_t {
 /// Calls that share a prefix. Tokens.
 struct call_group {
     std::size_t calls = 0;
-    std::size_t prefix = 0;  // read by every call
-    std::size_t fresh = 0;   // beside the prefix, of all calls together
-    std::size_t replies = 0; // of all calls together
+    std::size_t prefix = 0;   // read by every call
+    std::size_t fresh = 0;    // beside the prefix, of all calls together
+    std::size_t replies = 0;  // of all calls together
 };
 
 struct call_plan {
@@ -59,7 +59,7 @@ struct plan_options {
     token_counter tokens = estimated_tokens;
     std::size_t reply_tokens = 100;  // expected of each reply
     prefix_caching caching = prefix_caching::first_call;
-    std::size_t least_prefix = 0;    // shorter ones a provider does not cache: they are read at the full price
+    std::size_t least_prefix = 0;  // shorter ones a provider does not cache: they are read at the full price
     std::function<bool(const prompt&)> remembered{};  // was it answered before? null: no
 };
 

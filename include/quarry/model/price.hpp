@@ -38,9 +38,9 @@ inline double dollars(const token_usage& used, const model_price& price) noexcep
 inline const model_price& price_of(const price_table& prices, std::string_view model) {
     const auto found = prices.find(model);
     if (found == prices.end())
-        detail::raise<usage_error>("price.unknown_model",
-                                   detail::concat("quarry::price_of: no price for ", detail::quoted(model), " among ",
-                                                  prices.size()));
+        detail::raise<usage_error>(
+            "price.unknown_model",
+            detail::concat("quarry::price_of: no price for ", detail::quoted(model), " among ", prices.size()));
     return found->second;
 }
 
@@ -50,7 +50,8 @@ namespace detail {
 inline void require_price(const model_price& price, std::string_view where) {
     for (const double value : {price.input, price.cache_write, price.cache_read, price.output})
         if (!(value >= 0.0 && value <= 1e9))
-            raise<usage_error>("price.value", concat(where, ": dollars for a million tokens lie in [0, 1e9], this is ", value));
+            raise<usage_error>("price.value",
+                               concat(where, ": dollars for a million tokens lie in [0, 1e9], this is ", value));
 }
 
 }  // namespace detail

@@ -20,7 +20,7 @@ struct call_progress {
     std::size_t done = 0;        // answered, remembered ones included
     std::size_t remembered = 0;  // of these, without a call
     std::size_t failed = 0;
-    token_usage tokens{};        // of the calls that were made; what generators do not say is not in it
+    token_usage tokens{};  // of the calls that were made; what generators do not say is not in it
     double dollars = 0.0;
     std::chrono::steady_clock::duration elapsed{};
     std::optional<std::chrono::steady_clock::duration> left{};  // nothing until a call came back

@@ -2,7 +2,7 @@
 //
 //     prompt_writer w("context/1");
 //     w.system("You place passages for a search index.").data("document", article).share();
-//     for (chunk : chunks) prompts.push_back(prompt_writer(w).data("chunk", chunk).say("Where does it stand?").finish());
+//     for (chunk : chunks) prompts.push_back(prompt_writer(w).data("chunk", chunk).say("Where is it?").finish());
 //
 // Data stands between <name mark> and </name mark>. The mark is worked out from the data so that it occurs nowhere in
 // it: whatever a document holds, a prompt has one opening and one closing line per piece. Nothing that was inserted is
@@ -125,7 +125,7 @@ class prompt_writer {
     std::string version_, system_;
     std::vector<piece> pieces_;  // since share()
     std::vector<std::string> labels_;
-    std::string mark_;           // of the shared data
+    std::string mark_;  // of the shared data
     std::shared_ptr<const prompt::common> common_;
 };
 
@@ -147,10 +147,13 @@ inline prompt_writer& prompt_writer::say(std::string_view words) {
 inline prompt_writer& prompt_writer::data(std::string_view name, std::string_view text) {
     bool plain = !name.empty();
     for (const char c : name)
-        plain = plain && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-');
+        plain = plain &&
+                ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-');
     if (!plain)
-        detail::raise<usage_error>("prompt.name", "quarry::prompt_writer::data: a name is made of letters, digits, '_' "
-                                                  "and '-', this is " + detail::quoted(name));
+        detail::raise<usage_error>("prompt.name",
+                                   "quarry::prompt_writer::data: a name is made of letters, digits, '_' "
+                                   "and '-', this is " +
+                                       detail::quoted(name));
     labels_.push_back(detail::concat('<', name, ' '));
     labels_.push_back(detail::concat("</", name));
     pieces_.push_back({std::string(name), detail::without_template_tokens(text)});

@@ -60,14 +60,16 @@ recorded_reply from_json_line(std::string_view line);
 ///
 /// Errors  data_error `record.line` with the number of the line; those of reading files.
 std::vector<recorded_reply> parse_replies(std::string_view text);
-inline std::vector<recorded_reply> read_replies(const std::string& path) { return parse_replies(detail::read_file(path)); }
+inline std::vector<recorded_reply> read_replies(const std::string& path) {
+    return parse_replies(detail::read_file(path));
+}
 
 /// A file that replies are appended to. append() may be called from several threads.
 ///
 /// Errors  data_error `file.open`, `file.write`.
 class reply_file {
    public:
-    /// Opens or makes the file. A last line without a line break is cut off first, or the next one would be joined to it.
+    /// Opens or makes the file. A last line without a line break is cut off first, or the next would be joined to it.
     explicit reply_file(std::string path);
 
     /// Writes one line through to the system.
@@ -80,8 +82,8 @@ class reply_file {
     detail::file_handle file_;
 };
 
-/// Writes down every reply and failure of `generator`, and is otherwise the same. Not `cancelled`, which says nothing of
-/// the model. The file must outlive it.
+/// Writes down every reply and failure of `generator`, and is otherwise the same. Not `cancelled`, which says nothing
+/// of the model. The file must outlive it.
 template <Generator G>
 class recording_generator {
    public:
@@ -121,9 +123,9 @@ recording_generator<G> recording(G generator, reply_file& file, std::string mode
     return recording_generator<G>(std::move(generator), file, std::move(model));
 }
 
-/// Answers from a recording. What was asked several times is answered in the recorded order, and then by the last again.
+/// Answers from a recording. What was asked several times is answered in the recorded order, then by the last again.
 ///
-/// Errors  callable_error `replay.unknown` for a prompt that was never asked; `replay.failure` with the recorded message
+/// Errors  callable_error `replay.unknown` for a prompt that was never asked; `replay.failure` with the message
 ///         where the recorded call failed.
 class replaying_generator {
    public:
@@ -306,8 +308,8 @@ inline completion replaying_generator::operator()(const prompt& p) const {
     const std::lock_guard lock(state_->mutex);
     const auto found = state_->replies.find(p.fingerprint());
     if (found == state_->replies.end())
-        detail::raise<callable_error>("replay.unknown", "quarry::replaying: this prompt was never asked: " +
-                                                            detail::quoted(p.fresh()));
+        detail::raise<callable_error>("replay.unknown",
+                                      "quarry::replaying: this prompt was never asked: " + detail::quoted(p.fresh()));
     std::size_t& next = state_->next[p.fingerprint()];
     const recorded_reply& r = found->second[next];
     if (next + 1 < found->second.size()) ++next;

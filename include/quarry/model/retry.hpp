@@ -5,8 +5,8 @@
 // It is not a policy for bad replies: a reply is a reply, whatever it says. When the last attempt fails, its exception
 // goes on unchanged.
 //
-// The surprising thing: the jitter is not random. It follows from the seed, the prompt and the attempt, so that a run can
-// be repeated, and calls that failed together still spread.
+// The surprising thing: the jitter is not random. It follows from the seed, the prompt and the attempt, so that a run
+// can be repeated, and calls that failed together still spread.
 #pragma once
 
 #include <algorithm>
@@ -53,9 +53,9 @@ struct retry_event {
 struct retry_options {
     std::size_t attempts = 5;  // in all; at least 1
     std::chrono::milliseconds first_wait{500};
-    double growth = 2.0;       // each wait is this many times the one before; at least 1
+    double growth = 2.0;  // each wait is this many times the one before; at least 1
     std::chrono::milliseconds longest_wait{60'000};
-    double jitter = 0.5;       // every wait is shortened by up to this share of it; in [0, 1]
+    double jitter = 0.5;  // every wait is shortened by up to this share of it; in [0, 1]
     std::uint64_t seed = 0;
 
     /// Waits, and comes back at once when stopped. Null: really waits.
@@ -97,19 +97,22 @@ inline double unit_interval(std::uint64_t a, std::uint64_t b, std::uint64_t c) n
 
 }  // namespace detail
 
-/// Errors  usage_error `retry.options`; `cancelled` `generator.stopped` when stopped between attempts; otherwise whatever
-///         the last attempt threw.
+/// Errors  usage_error `retry.options`; `cancelled` `generator.stopped` when stopped between attempts; otherwise
+///         whatever the last attempt threw.
 template <Generator G>
 class retrying_generator {
    public:
-    retrying_generator(G generator, retry_options options) : generator_(std::move(generator)), options_(std::move(options)) {
+    retrying_generator(G generator, retry_options options)
+        : generator_(std::move(generator)), options_(std::move(options)) {
         const auto& o = options_;
-        if (o.attempts == 0 || !(o.growth >= 1.0) || !(o.jitter >= 0.0 && o.jitter <= 1.0) || o.first_wait.count() < 0 ||
-            o.longest_wait.count() < 0)
+        if (o.attempts == 0 || !(o.growth >= 1.0) || !(o.jitter >= 0.0 && o.jitter <= 1.0) ||
+            o.first_wait.count() < 0 || o.longest_wait.count() < 0)
             detail::raise<usage_error>(
-                "retry.options", detail::concat("quarry::retrying: attempts at least 1, growth at least 1, jitter in [0, 1] and "
-                                                "waits not negative are needed; given ", o.attempts, ", ", o.growth, ", ",
-                                                o.jitter, ", ", o.first_wait.count(), " ms, ", o.longest_wait.count(), " ms"));
+                "retry.options",
+                detail::concat("quarry::retrying: attempts at least 1, growth at least 1, jitter in [0, 1] and "
+                               "waits not negative are needed; given ",
+                               o.attempts, ", ", o.growth, ", ", o.jitter, ", ", o.first_wait.count(), " ms, ",
+                               o.longest_wait.count(), " ms"));
     }
 
     completion operator()(const prompt& p, std::stop_token stop = {}) const {
@@ -125,8 +128,9 @@ class retrying_generator {
             }
             if (!stop.stop_requested()) (options_.sleep ? options_.sleep : detail::sleep_for_real)(wait, stop);
             if (stop.stop_requested())
-                detail::raise<cancelled>("generator.stopped", detail::concat("quarry::retrying: stopped after ", attempt,
-                                                                             " of ", options_.attempts, " attempts"));
+                detail::raise<cancelled>("generator.stopped",
+                                         detail::concat("quarry::retrying: stopped after ", attempt, " of ",
+                                                        options_.attempts, " attempts"));
         }
     }
 

@@ -48,8 +48,8 @@ TEST_CASE("a call whose expected tokens do not fit is not made, and actual token
     const auto b = budgeted(g, bytes({.tokens = 20, .reply_tokens = 10}));
     generate(b, "aaaa");
     CHECK(b.spent().tokens == token_usage{.input = 3, .output = 2});
-    generate(b, "aaaa");                                                        // 5 + 14 = 19
-    CHECK(code_of([&] { generate(b, "aaaa"); }) == "budget.tokens");            // 10 + 14 = 24
+    generate(b, "aaaa");                                              // 5 + 14 = 19
+    CHECK(code_of([&] { generate(b, "aaaa"); }) == "budget.tokens");  // 10 + 14 = 24
     CHECK(b.spent().tokens.total() == 10);
     CHECK(g.calls() == 2);
 }
@@ -65,10 +65,12 @@ TEST_CASE("without word from the generator, prompt and reply are counted") {
 
 TEST_CASE("dollars follow the price, cached reading at its own") {
     const auto g = saying({.input = 1'000'000, .cache_write = 1'000'000, .cache_read = 1'000'000, .output = 1'000'000});
-    const auto b = budgeted(g, bytes({.dollars = 10.0, .price = {.input = 1, .cache_write = 2, .cache_read = .5, .output = 4}}));
+    const auto b =
+        budgeted(g, bytes({.dollars = 10.0, .price = {.input = 1, .cache_write = 2, .cache_read = .5, .output = 4}}));
     generate(b, "a");
     CHECK(b.spent().dollars == Approx(7.5));
-    generate(b, "a");  // an estimate of a few bytes fits into the 2.5 that are left; it takes 7.5, and then nothing fits
+    generate(b,
+             "a");  // an estimate of a few bytes fits into the 2.5 that are left; it takes 7.5, and then nothing fits
     CHECK(b.spent().dollars == Approx(15.0));
     CHECK(code_of([&] { generate(b, "a"); }) == "budget.dollars");
 }

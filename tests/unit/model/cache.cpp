@@ -13,8 +13,9 @@ using namespace quarry;
 namespace {
 
 scripted_generator echo(std::string name = "m") {
-    return scripted_generator([](const prompt& p) { return completion("re: " + p.text(), false, token_usage{.output = 2}); },
-                              std::move(name));
+    return scripted_generator(
+        [](const prompt& p) { return completion("re: " + p.text(), false, token_usage{.output = 2}); },
+        std::move(name));
 }
 
 prompt with_version(std::string version, std::string_view text) {
@@ -123,10 +124,12 @@ TEST_CASE("a reply that cannot be kept stays in memory and stops the run") {
 TEST_CASE("the same question from many threads is asked once") {
     std::atomic<int> waiting = 0;
     reply_store store;
-    const auto g = scripted_generator([&](const prompt& p) {
-        while (waiting < 8) std::this_thread::yield();  // until everybody is about to ask
-        return completion("re: " + p.text());
-    }, "m");
+    const auto g = scripted_generator(
+        [&](const prompt& p) {
+            while (waiting < 8) std::this_thread::yield();  // until everybody is about to ask
+            return completion("re: " + p.text());
+        },
+        "m");
     std::atomic<int> remembered = 0, right = 0;
     {
         std::vector<std::jthread> threads;

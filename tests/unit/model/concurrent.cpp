@@ -67,11 +67,13 @@ TEST_CASE("replies stand in the order of the prompts, even when they come back i
     };
     std::vector<std::size_t> arrival;
     const auto prompts = numbered(6);
-    const auto r = ask_all(backwards, prompts, {.at_once = 6, .keep = [&](std::size_t i, const completion&) { arrival.push_back(i); }});
+    const auto r = ask_all(backwards, prompts,
+                           {.at_once = 6, .keep = [&](std::size_t i, const completion&) { arrival.push_back(i); }});
     CHECK(said(r) == std::vector<std::string>{"re: 0", "re: 1", "re: 2", "re: 3", "re: 4", "re: 5"});
     CHECK(arrival.size() == 6);
     CHECK_FALSE(r.ended);
-    CHECK(said(r) == said(ask_all([](std::string_view p) { return "re: " + std::string(p); }, prompts)));  // the dull twin
+    CHECK(said(r) ==
+          said(ask_all([](std::string_view p) { return "re: " + std::string(p); }, prompts)));  // the dull twin
 }
 
 TEST_CASE("with one call at a time no thread is started") {
@@ -104,8 +106,7 @@ TEST_CASE("a call that fails loses no other, for every call and any number in fl
                 return "re: " + std::string(p);
             };
             std::vector<std::string> expected;
-            for (std::size_t i = 0; i < 6; ++i)
-                expected.push_back((i == n ? "! no " : "re: ") + std::to_string(i));
+            for (std::size_t i = 0; i < 6; ++i) expected.push_back((i == n ? "! no " : "re: ") + std::to_string(i));
             const auto r = ask_all(g, numbered(6), {.at_once = at_once});
             CHECK(said(r) == expected);
             CHECK_FALSE(r.ended);
@@ -162,14 +163,16 @@ TEST_CASE("what our own cache remembers does not count as having warmed the prov
     reply_store store;
     generate(cached(echo(), store), prompts[0]);
     std::atomic<int> in_flight = 0, most_before_success = 0, succeeded = 0;
-    const auto g = scripted_generator([&](const prompt&) {
-        const int now = ++in_flight;
-        if (succeeded == 0 && now > most_before_success) most_before_success = now;
-        for (int i = 0; i < 200; ++i) std::this_thread::yield();
-        --in_flight;
-        ++succeeded;
-        return completion("x");
-    }, "m");
+    const auto g = scripted_generator(
+        [&](const prompt&) {
+            const int now = ++in_flight;
+            if (succeeded == 0 && now > most_before_success) most_before_success = now;
+            for (int i = 0; i < 200; ++i) std::this_thread::yield();
+            --in_flight;
+            ++succeeded;
+            return completion("x");
+        },
+        "m");
     const auto r = ask_all(cached(g, store), prompts, {.at_once = 4});
     CHECK(most_before_success == 1);
     CHECK(r.progress.remembered == 1);
@@ -210,7 +213,8 @@ TEST_CASE("a stop reaches calls in flight and ends the run") {
     CHECK(r.progress.failed == 2);
     CHECK(code_of([&] { r.rethrow_if_ended(); }) == "generator.stopped");
     // Stopped beforehand: nothing is asked.
-    CHECK(code_of([&] { ask_all(g, numbered(3), {.stop = source.get_token()}).rethrow_if_ended(); }) == "generator.stopped");
+    CHECK(code_of([&] { ask_all(g, numbered(3), {.stop = source.get_token()}).rethrow_if_ended(); }) ==
+          "generator.stopped");
     CHECK(g.calls() == 4);
 }
 
@@ -227,7 +231,8 @@ TEST_CASE("a callback that throws ends the run with its exception, and replies i
 }
 
 TEST_CASE("a server that is down is not asked a thousand times, if the caller says so") {
-    const auto g = scripted_generator([](const prompt&) -> completion { throw std::runtime_error("connection refused"); });
+    const auto g =
+        scripted_generator([](const prompt&) -> completion { throw std::runtime_error("connection refused"); });
     const auto r = ask_all(g, numbered(1000), {.give_up_after = 5});
     CHECK(g.calls() == 5);
     std::string message;
@@ -256,7 +261,8 @@ TEST_CASE("something that is no std::exception is a failure like any other") {
     CHECK(r.items[2].reply);
 }
 
-TEST_CASE("a generator that takes many is asked in batches, and a batch that fails costs only the one that made it fail") {
+TEST_CASE(
+    "a generator that takes many is asked in batches, and a batch that fails costs only the one that made it fail") {
     std::vector<std::size_t> sizes;
     const auto many = [&](std::span<const prompt> prompts) {
         sizes.push_back(prompts.size());
@@ -270,7 +276,8 @@ TEST_CASE("a generator that takes many is asked in batches, and a batch that fai
     const auto r = ask_all(many, numbered(10), {.batch = 4});
     // 0-3 and 8-9 as they are; 4-7 halved into 4-5, which is halved again, and 6-7.
     CHECK(sizes == std::vector<std::size_t>{4, 4, 2, 1, 1, 2, 2});
-    CHECK(said(r) == std::vector<std::string>{"re: 0", "re: 1", "re: 2", "re: 3", "re: 4", "! too long", "re: 6", "re: 7", "re: 8", "re: 9"});
+    CHECK(said(r) == std::vector<std::string>{"re: 0", "re: 1", "re: 2", "re: 3", "re: 4", "! too long", "re: 6",
+                                              "re: 7", "re: 8", "re: 9"});
 }
 
 TEST_CASE("a batch with a reply too few is an error with both numbers, and no reply moves to its neighbour") {
@@ -281,7 +288,8 @@ TEST_CASE("a batch with a reply too few is an error with both numbers, and no re
         if (out.size() > 1) out.pop_back();
         return out;
     };
-    CHECK(said(ask_all(loses_one, numbered(4), {.batch = 4})) == std::vector<std::string>{"re: 0", "re: 1", "re: 2", "re: 3"});
+    CHECK(said(ask_all(loses_one, numbered(4), {.batch = 4})) ==
+          std::vector<std::string>{"re: 0", "re: 1", "re: 2", "re: 3"});
     const auto gives_none = [](std::span<const prompt>) { return std::vector<completion>{}; };
     const auto r = ask_all(gives_none, numbered(1));
     CHECK(said(r)[0].find("expected 1 replies for 1 prompts, got 0 [generator.count]") != std::string::npos);
@@ -307,7 +315,7 @@ TEST_CASE("progress adds up tokens and dollars and estimates the end from calls 
     CHECK(seen[2].dollars == Approx(2.0));  // two calls of half a million
     CHECK(seen[2].elapsed == 20s);
     REQUIRE(seen[2].left);
-    CHECK(*seen[2].left == 20s);            // two are left at ten seconds each
+    CHECK(*seen[2].left == 20s);  // two are left at ten seconds each
     CHECK_FALSE(seen[3].finished());
     CHECK(seen[4].finished());
     CHECK(seen[4].tokens.input == 2'000'000);

@@ -19,7 +19,10 @@ struct example {
 double dollars_for_a_million_document_tokens(const example& e) {
     const std::size_t chunks = e.document / e.chunk;
     call_plan plan;
-    plan.add({.calls = chunks, .prefix = e.document, .fresh = chunks * (e.chunk + e.instruction), .replies = chunks * e.context},
+    plan.add({.calls = chunks,
+              .prefix = e.document,
+              .fresh = chunks * (e.chunk + e.instruction),
+              .replies = chunks * e.context},
              e.caching, e.price);
     return plan.dollars * 1e6 / static_cast<double>(e.document);
 }
@@ -50,21 +53,25 @@ TEST_CASE("the published cost of contextual retrieval comes out to the last digi
     // .30 + 10 * .03 + .25 * (1 + 50/800) + 1.25 * 100/800 = .30 + .30 + .265625 + .15625
     CHECK(dollars_for_a_million_document_tokens({}) == Approx(1.021875).epsilon(1e-12));
     // The first chunk's call is the write: nine reads.
-    CHECK(dollars_for_a_million_document_tokens({.caching = prefix_caching::first_call}) == Approx(.991875).epsilon(1e-12));
+    CHECK(dollars_for_a_million_document_tokens({.caching = prefix_caching::first_call}) ==
+          Approx(.991875).epsilon(1e-12));
     // Ten times .25 for the document in place of .60.
     CHECK(dollars_for_a_million_document_tokens({.caching = prefix_caching::none}) == Approx(2.921875).epsilon(1e-12));
     CHECK(dollars_for_a_million_document_tokens({.chunk = 400}) == Approx(1.49375).epsilon(1e-12));
     CHECK(dollars_for_a_million_document_tokens({.document = 80000}) == Approx(3.721875).epsilon(1e-12));
     // Two whole chunks in 2,000 tokens: .30 + 2 * .03 + .25 * 1700/2000 + 1.25 * 200/2000.
     CHECK(dollars_for_a_million_document_tokens({.document = 2000}) == Approx(.6975).epsilon(1e-12));
-    CHECK(dollars_for_a_million_document_tokens({.price = {.input = 1, .cache_write = 1.25, .cache_read = .1, .output = 5}}) ==
+    CHECK(dollars_for_a_million_document_tokens(
+              {.price = {.input = 1, .cache_write = 1.25, .cache_read = .1, .output = 5}}) ==
           Approx(3.9375).epsilon(1e-12));
 }
 
 TEST_CASE("a plan counts a shared prefix as written once and read by the others") {
     // Prefix of four words; two, one and three fresh ones; five for each reply.
     const auto prompts = of_document("one two three four", {"a b", "c", "d e f"});
-    const plan_options options{.price = {.input = 1e6, .cache_write = 2e6, .cache_read = 1e5, .output = 3e6}, .tokens = words, .reply_tokens = 5};
+    const plan_options options{.price = {.input = 1e6, .cache_write = 2e6, .cache_read = 1e5, .output = 3e6},
+                               .tokens = words,
+                               .reply_tokens = 5};
     const call_plan plan = plan_calls(prompts, options);
     CHECK(plan.calls == 3);
     CHECK(plan.tokens == token_usage{.input = 6, .cache_write = 4, .cache_read = 8, .output = 15});
@@ -110,7 +117,8 @@ TEST_CASE("prices turn tokens into dollars, and a price that is none is refused"
     CHECK(price_of(prices, "small").input == .25);
     CHECK(code_of([&] { price_of(prices, "large"); }) == "price.unknown_model");
     CHECK(code_of([] { plan_calls({}, {.price = {.input = -1}}); }) == "price.value");
-    CHECK(code_of([] { plan_calls({}, {.price = {.output = std::numeric_limits<double>::quiet_NaN()}}); }) == "price.value");
+    CHECK(code_of([] { plan_calls({}, {.price = {.output = std::numeric_limits<double>::quiet_NaN()}}); }) ==
+          "price.value");
 }
 
 TEST_CASE("four bytes are a token where nobody counts better") {

@@ -16,7 +16,8 @@ namespace {
 // A path that nobody else has, removed at the end.
 struct scratch {
     std::string path = (std::filesystem::temp_directory_path() /
-                        ("quarry_record_" + std::to_string(getpid()) + "_" + std::to_string(next()))).string();
+                        ("quarry_record_" + std::to_string(getpid()) + "_" + std::to_string(next())))
+                           .string();
     ~scratch() { std::filesystem::remove(path); }
     static int next() {
         static int n = 0;
@@ -25,9 +26,11 @@ struct scratch {
 };
 
 scripted_generator echo() {
-    return scripted_generator([](const prompt& p) {
-        return completion("re: " + p.text() + " \xC3\xA9 \"quoted\"\n", p.text() == "1", token_usage{1, 2, 3, 4});
-    }, "qwen");
+    return scripted_generator(
+        [](const prompt& p) {
+            return completion("re: " + p.text() + " \xC3\xA9 \"quoted\"\n", p.text() == "1", token_usage{1, 2, 3, 4});
+        },
+        "qwen");
 }
 
 std::vector<prompt> numbered(std::size_t n) {
@@ -57,8 +60,9 @@ void check_equal(const recorded_reply& a, const recorded_reply& b) {
 
 TEST_CASE("a line reads back equal, whatever bytes a model wrote") {
     check_equal(from_json_line(to_json_line(example())), example());
-    for (const std::string& text : {std::string(), std::string("a\0b", 3), std::string("\xFF\xC3"), std::string("\xEF\xBF\xBD"),
-                                   std::string("{\"a\": 1}\r\n\t\\"), std::string("\xED\xA0\x80")}) {
+    for (const std::string& text :
+         {std::string(), std::string("a\0b", 3), std::string("\xFF\xC3"), std::string("\xEF\xBF\xBD"),
+          std::string("{\"a\": 1}\r\n\t\\"), std::string("\xED\xA0\x80")}) {
         recorded_reply r = example();
         r.reply = completion(text);
         r.model = text;
@@ -72,8 +76,10 @@ TEST_CASE("a line reads back equal, whatever bytes a model wrote") {
 TEST_CASE("a line shows what it is to people") {
     // The digest of the prompt is the only thing here that one cannot read.
     const std::string digest = detail::hexadecimal(prompt("p").fingerprint());
-    CHECK(to_json_line(example()) == R"({"model":"m","version":"v/1","prompt":")" + digest +
-                                         R"(","text":"text","cut_off":true,"used":{"input":1,"cache_write":2,"cache_read":3,"output":4}})" "\n");
+    CHECK(to_json_line(example()) ==
+          R"({"model":"m","version":"v/1","prompt":")" + digest +
+              R"(","text":"text","cut_off":true,"used":{"input":1,"cache_write":2,"cache_read":3,"output":4}})"
+              "\n");
 }
 
 TEST_CASE("lines that nobody wrote here are errors with their number") {
@@ -128,7 +134,8 @@ TEST_CASE("what was recorded replays bit for bit, failures included") {
         REQUIRE(again.items.size() == 20);
         for (std::size_t i = 0; i < 20; ++i) CHECK(again.items[i].reply == live.items[i].reply);
         CHECK(code_of([&] { std::rethrow_exception(again.items[6].failure); }) == "replay.failure");
-        CHECK(message_of([&] { std::rethrow_exception(again.items[6].failure); }).find("overloaded") != std::string::npos);
+        CHECK(message_of([&] { std::rethrow_exception(again.items[6].failure); }).find("overloaded") !=
+              std::string::npos);
     }
     CHECK(g.calls() == 20);
 }

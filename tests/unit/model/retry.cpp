@@ -37,7 +37,8 @@ TEST_CASE("waits grow by the factor up to the longest, when nothing is random") 
     waits slept;
     const auto g = echo();
     for (std::size_t call = 1; call <= 5; ++call) g.fail_at(call);
-    const auto r = retrying(g, noting(slept, {.attempts = 6, .first_wait = 100ms, .growth = 3.0, .longest_wait = 1000ms, .jitter = 0.0}));
+    const auto r = retrying(
+        g, noting(slept, {.attempts = 6, .first_wait = 100ms, .growth = 3.0, .longest_wait = 1000ms, .jitter = 0.0}));
     CHECK(generate(r, "x").text == "re: x");
     CHECK(slept == waits{100ms, 300ms, 900ms, 1000ms, 1000ms});
 }
@@ -62,7 +63,9 @@ TEST_CASE("jitter shortens waits by at most its share, differs between prompts, 
         waits slept;
         const auto g = echo();
         for (std::size_t call = 1; call <= 4; ++call) g.fail_at(call);
-        generate(retrying(g, noting(slept, {.attempts = 5, .first_wait = 1000ms, .growth = 1.0, .jitter = .25, .seed = seed})), text);
+        generate(retrying(g, noting(slept,
+                                    {.attempts = 5, .first_wait = 1000ms, .growth = 1.0, .jitter = .25, .seed = seed})),
+                 text);
         return slept;
     };
     const waits first = run("a", 1);
@@ -154,7 +157,8 @@ TEST_CASE("options that make no sense are refused when the generator is made") {
 }
 
 TEST_CASE("retrying keeps the model's name and what the model said of its tokens") {
-    const auto g = scripted_generator([](const prompt&) { return completion("x", true, token_usage{.output = 3}); }, "qwen");
+    const auto g =
+        scripted_generator([](const prompt&) { return completion("x", true, token_usage{.output = 3}); }, "qwen");
     CHECK(retrying(g).name() == "qwen");
     const completion c = generate(retrying(g), "p");
     CHECK(c.cut_off);

@@ -1,0 +1,114 @@
+// Recorded replies of small language models, read as a careful person would.
+//
+// `questions` and `text` must be what the record says, in every record. `usable` and `why` are judgements by rule: the
+// share of records in which we judge alike is printed, and may only rise.
+#include <set>
+
+#include "quarry/model/reply.hpp"
+#include "sets.hpp"
+
+using namespace quarry;
+
+namespace {
+
+std::vector<nlohmann::json> records(const std::string& technique) {
+    std::ifstream file(data::path_of("transcripts/" + technique + ".jsonl"));
+    std::vector<nlohmann::json> out;
+    for (std::string line; std::getline(file, line);) out.push_back(nlohmann::json::parse(line));
+    REQUIRE_FALSE(out.empty());
+    return out;
+}
+
+completion reply_of(const nlohmann::json& record) {
+    return {record.at("reply").get<std::string>(), record.at("finish_reason") == "length"};
+}
+
+// How the recorded prompts begin their own pieces.
+const std::vector<std::string> labels{"Passage:", "Passages:", "Piece:", "Code:", "Reply:"};
+
+// The record's words for what we notice. What has no word there is left out.
+std::set<std::string> in_their_words(const notices& seen, const std::string& count) {
+    std::set<std::string> out;
+    for (const noticed n :
+         {noticed::truncated, noticed::copies_prompt, noticed::list, noticed::loop, noticed::too_long, noticed::fence,
+          noticed::numbering, noticed::bullets, noticed::not_a_question, noticed::duplicates, noticed::preamble})
+        if (seen.has(n)) out.insert(std::string(name_of(n)));
+    if (seen.has(noticed::count)) out.insert(count);
+    return out;
+}
+
+std::set<std::string> recorded_why(const nlohmann::json& expected) {
+    std::set<std::string> out;
+    std::string why = expected.at("why").get<std::string>();
+    for (std::size_t at = 0; why != "as asked" && at <= why.size();) {
+        const std::size_t end = std::min(why.find(", ", at), why.size());
+        out.insert(why.substr(at, end - at));
+        at = end + 2;
+    }
+    return out;
+}
+
+// Counts agreement and says so.
+struct agreement {
+    std::size_t records = 0, usable = 0, why = 0;
+
+    void add(const nlohmann::json& record, bool is_usable, const std::set<std::string>& seen) {
+        const auto& expected = record.at("expected");
+        ++records;
+        usable += expected.at("usable").get<bool>() == is_usable;
+        why += recorded_why(expected) == seen;
+    }
+    void report(const std::string& technique, double least_usable, double least_why) const {
+        const auto share = [&](std::size_t n) { return static_cast<double>(n) / static_cast<double>(records); };
+        WARN(technique << ": " << records << " replies, judged alike: usable " << 100 * share(usable) << " %, why "
+                       << 100 * share(why) << " %");
+        CHECK(share(usable) >= least_usable);
+        CHECK(share(why) >= least_why);
+    }
+};
+
+void check_texts(const std::string& technique, std::size_t sentences, double least_usable, double least_why) {
+    if (!data::measured("transcripts/" + technique + ".jsonl")) return;
+    agreement alike;
+    for (const nlohmann::json& record : records(technique)) {
+        INFO(record.at("id").get<std::string>());
+        const known_runs prompt(record.at("prompt").get<std::string>());
+        text_rules rules{.sentences = sentences};
+        rules.labels = labels;
+        rules.prompt = &prompt;
+        const text_reply read = read_text(reply_of(record), rules);
+        const auto& expected = record.at("expected");
+        CHECK(read.text == expected.at("text").get<std::string>());
+        // The record rounds to three digits.
+        CHECK(read.copied == data::near(expected.at("copied_8grams").get<double>(), .00051));
+        alike.add(record, read.usable, in_their_words(read.seen, ""));
+        if (recorded_why(expected) != in_their_words(read.seen, "") || expected.at("usable").get<bool>() != read.usable)
+            UNSCOPED_INFO("judged otherwise: " << record.at("id") << ": " << read.seen.names() << " for "
+                                               << expected.at("why"));
+    }
+    alike.report(technique, least_usable, least_why);
+}
+
+}  // namespace
+
+TEST_CASE("recorded questions are delivered as a careful reader delivers them") {
+    if (!data::measured("transcripts/questions.jsonl")) return;
+    agreement alike;
+    for (const nlohmann::json& record : records("questions")) {
+        INFO(record.at("id").get<std::string>());
+        question_rules rules{.asked = 3};
+        rules.labels = labels;
+        const question_reply read = read_questions(reply_of(record), rules);
+        CHECK(read.questions == record.at("expected").at("questions").get<std::vector<std::string>>());
+        alike.add(record, read.usable(), in_their_words(read.seen, "count_not_3"));
+    }
+    alike.report("questions", 1.0, 1.0);
+}
+
+TEST_CASE("recorded contexts are delivered as a careful reader delivers them") { check_texts("context", 2, 1.0, 1.0); }
+
+TEST_CASE("recorded summaries are delivered as a careful reader delivers them") { check_texts("summary", 4, .95, 1.0); }
+
+TEST_CASE("recorded descriptions of code are delivered as a careful reader delivers them") {
+    check_texts("code_summary", 2, 1.0, 1.0);
+}
