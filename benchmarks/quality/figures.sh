@@ -1,0 +1,92 @@
+#!/bin/sh
+# Prints the tables of README.md: figures.sh QUARRY_EVAL DATA
+#
+# A row is the figures of one command; `against` is the difference in nDCG@10 to the table's first row, with its 95 %
+# interval.
+set -eu
+eval=$1 data=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# The value of a key in the JSON on standard input, to three digits.
+value() { sed -n 's/.*"'"$1"'": *\(-*[0-9.e-]*\),*$/\1/p' "$scratch/json" | awk '{ printf "%.3f", $1 }'; }
+
+given() {
+  echo "--doc-vectors $data/$1/docs.minilm.384.f16 --query-vectors $data/$1/queries.minilm.384.f16 --query-ids $data/$1/queries.minilm.ids.json"
+}
+
+# cell set arguments...: nDCG@10
+cell() {
+  set_name=$1
+  shift
+  # shellcheck disable=SC2086
+  "$eval" --set "$data/$set_name" --json "$@" >"$scratch/json" 2>/dev/null
+  value 'ndcg@10'
+}
+
+echo '## Retrievers'
+for s in scifact cranfield anthropic_docs tickets xquad_en anthropic_contextual handbook movies; do
+  v=$(given $s)
+  # shellcheck disable=SC2086
+  echo "| $s | $(cell $s --retriever bm25) | $(cell $s --retriever dense $v) | $(cell $s --retriever hybrid $v --fuse rrf)" \
+    "| $(cell $s --retriever hybrid $v --fuse convex) | $(cell $s --retriever hybrid $v --fuse relative)" \
+    "| $(cell $s --retriever hybrid $v --fuse distribution) | $(cell $s --retriever hybrid $v) |"
+done
+
+echo '## No model'
+for s in scifact cranfield anthropic_docs xquad_en anthropic_contextual handbook time med cisi; do
+  [ $s = scifact ] && d=256 || d=128
+  echo "| $s | $d | $(cell $s --retriever bm25) | $(cell $s --retriever dense --dim $d)" \
+    "| $(cell $s --retriever hybrid --dim $d --fuse rrf) | $(cell $s --retriever hybrid --dim $d) |"
+done
+
+# row label arguments...: one row of the handbook's tables
+row() {
+  label=$1
+  shift
+  "$eval" --set "$data/handbook" --json "$@" --against "$scratch/base" >"$scratch/json"
+  echo "| $label | $(value 'ndcg@10') | $(value 'mrr') | $(value 'recall@5') | $(value 'recall@10') | $(value difference)" \
+    "($(value low) to $(value high)) |"
+}
+
+handbook() {
+  keys="--keys $data/handbook/keys.minilm.jsonl"
+  "$eval" --set "$data/handbook" --json --retriever bm25 "$@" --run "$scratch/base" >/dev/null
+  row 'whole body: BM25' --retriever bm25 "$@"
+  row 'whole body: LSA' --retriever dense "$@"
+  row 'whole body: BM25 and LSA' --retriever hybrid "$@"
+  for n in 100 200 400; do
+    row "chunks of $n words: BM25" --retriever bm25 --chunks $n "$@"
+    row "chunks of $n words: LSA" --retriever dense --chunks $n "$@"
+    row "chunks of $n words: BM25 and LSA" --retriever hybrid --chunks $n "$@"
+  done
+  # shellcheck disable=SC2086
+  {
+    row 'keys: BM25' --retriever whole_article $keys --lanes bm25:keys "$@"
+    row 'keys: LSA' --retriever whole_article $keys --lanes dense:keys "$@"
+    row 'keys: BM25 and LSA' --retriever whole_article $keys --lanes bm25:keys,dense:keys "$@"
+    row 'bodies BM25, keys BM25' --retriever whole_article $keys --lanes bm25:bodies,bm25:keys "$@"
+    row 'bodies BM25, keys LSA' --retriever whole_article $keys --lanes bm25:bodies,dense:keys "$@"
+    row 'bodies and keys, BM25 and LSA' --retriever whole_article $keys --lanes bm25:bodies,dense:bodies,bm25:keys,dense:keys "$@"
+  }
+}
+
+echo '## Handbook, questions'
+handbook
+v=$(given handbook)
+keys="--keys $data/handbook/keys.minilm.jsonl --key-vectors $data/handbook/keys.minilm.384.f16"
+# shellcheck disable=SC2086
+{
+  row 'whole body: MiniLM' --retriever dense $v
+  row 'whole body: BM25 and MiniLM' --retriever hybrid $v
+  row 'keys: MiniLM' --retriever whole_article $v $keys --lanes dense:keys
+  row 'keys: BM25 and MiniLM' --retriever whole_article $v $keys --lanes bm25:keys,dense:keys
+  row 'bodies BM25, keys MiniLM' --retriever whole_article $v $keys --lanes bm25:bodies,dense:keys
+  row 'the same by reciprocal rank' --retriever whole_article $v $keys --lanes bm25:bodies,dense:keys --fuse rrf
+  row 'bodies and keys, BM25 and MiniLM' --retriever whole_article $v $keys --lanes bm25:bodies,dense:bodies,bm25:keys,dense:keys
+  row 'the same by reciprocal rank' --retriever whole_article $v $keys --lanes bm25:bodies,dense:bodies,bm25:keys,dense:keys --fuse rrf
+  row 'whole body: BM25, title three times' --retriever bm25 --title-weight 3
+  row 'whole body: BM25 at 1.2/.75' --retriever bm25 --k1 1.2 --b .75
+}
+echo '## Handbook, link texts'
+handbook --queries "$data/handbook/anchor.queries.jsonl" --qrels "$data/handbook/anchor.qrels.tsv"
