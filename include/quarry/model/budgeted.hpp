@@ -43,7 +43,7 @@ struct budget_limits {
     std::optional<std::chrono::steady_clock::time_point> deadline{};
 
     model_price price{};
-    token_counter counter = estimated_tokens;                      // where the generator does not say what it used
+    token_counter counter = approximate_tokens{};                  // where the generator does not say what it used
     std::size_t reply_tokens = 256;                                // expected of a reply while it is on its way
     std::function<std::chrono::steady_clock::time_point()> now{};  // null: the steady clock
 };

@@ -1,7 +1,7 @@
 // Plans: how many calls, tokens and dollars it will be, before the first call is made.
 //
 // A plan counts what prompts and replies are made of and asks nobody. It is exact where the counter is: the default one
-// takes four bytes for a token, a provider's own tokenizer is a function of yours.
+// estimates, a provider's own tokenizer is a function of yours.
 //
 // The surprising thing: a chunk pays for its whole document. The prefix is read again in every call, so cost grows with
 // the length of documents even when the text to be indexed does not.
@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "../config.hpp"
+#include "../text/token_counter.hpp"
 #include "completion.hpp"
 #include "price.hpp"
 #include "prompt.hpp"
@@ -25,9 +26,6 @@
 namespace QUARRY_NAMESPACE {
 
 using token_counter = std::function<std::size_t(std::string_view)>;
-
-/// A quarter of the bytes, rounded up: near enough for English and for code.
-constexpr std::size_t estimated_tokens(std::string_view text) noexcept { return (text.size() + 3) / 4; }
 
 /// What happens to a prefix that prompts share.
 enum class prefix_caching : std::uint8_t {
@@ -56,7 +54,7 @@ struct call_plan {
 
 struct plan_options {
     model_price price{};
-    token_counter tokens = estimated_tokens;
+    token_counter tokens = approximate_tokens{};
     std::size_t reply_tokens = 100;  // expected of each reply
     prefix_caching caching = prefix_caching::first_call;
     std::size_t least_prefix = 0;  // shorter ones a provider does not cache: they are read at the full price

@@ -121,8 +121,8 @@ TEST_CASE("prices turn tokens into dollars, and a price that is none is refused"
           "price.value");
 }
 
-TEST_CASE("four bytes are a token where nobody counts better") {
-    CHECK(estimated_tokens("") == 0);
-    CHECK(estimated_tokens("abcd") == 1);
-    CHECK(estimated_tokens("abcde") == 2);
+TEST_CASE("where nobody counts better, tokens are estimated") {
+    // Four bytes a token: 2 of "12345678", 3 of "123456789".
+    CHECK(plan_calls(std::vector<prompt>{"12345678", "123456789"}, {.reply_tokens = 0}).tokens ==
+          token_usage{.input = 5});
 }
