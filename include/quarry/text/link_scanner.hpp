@@ -138,7 +138,7 @@ inline std::vector<backtick_run> backtick_runs(std::string_view text, byte_span 
 }
 
 class link_scanner {
-   public:
+ public:
     link_scanner(std::string_view text, links_in where) : text_(text), everything_(where == links_in::everything) {}
 
     std::vector<found_link> run() {
@@ -172,7 +172,7 @@ class link_scanner {
         return std::move(out_);
     }
 
-   private:
+ private:
     static constexpr std::size_t longest_label = 999;
 
     struct definition {
@@ -199,8 +199,10 @@ class link_scanner {
     std::string label(byte_span span) const {
         std::string out;
         for (std::size_t i = span.begin; i < span.end; ++i) {
-            if (!is_ascii_space(text_[i])) out += to_ascii_lower(text_[i]);
-            else if (!out.empty() && out.back() != ' ') out += ' ';
+            if (!is_ascii_space(text_[i]))
+                out += to_ascii_lower(text_[i]);
+            else if (!out.empty() && out.back() != ' ')
+                out += ' ';
         }
         if (out.ends_with(' ')) out.pop_back();
         return out;
@@ -209,9 +211,12 @@ class link_scanner {
     // The label that begins behind the bracket at `open`: where its closing bracket stands, if it is one.
     std::optional<std::size_t> label_end(std::size_t open, std::size_t end) const {
         for (std::size_t i = open + 1; i < end && i - open <= longest_label + 1; ++i) {
-            if (text_[i] == '\\') ++i;
-            else if (text_[i] == ']') return i;
-            else if (text_[i] == '[') return std::nullopt;
+            if (text_[i] == '\\')
+                ++i;
+            else if (text_[i] == ']')
+                return i;
+            else if (text_[i] == '[')
+                return std::nullopt;
         }
         return std::nullopt;
     }
@@ -253,9 +258,12 @@ class link_scanner {
         if (open != '"' && open != '\'' && open != '(') return std::nullopt;
         const char close = open == '(' ? ')' : open;
         for (std::size_t j = i + 1; j < end; ++j) {
-            if (text_[j] == '\\') ++j;
-            else if (text_[j] == close) return j + 1;
-            else if (text_[j] == '(' && open == '(') return std::nullopt;
+            if (text_[j] == '\\')
+                ++j;
+            else if (text_[j] == close)
+                return j + 1;
+            else if (text_[j] == '(' && open == '(')
+                return std::nullopt;
         }
         return std::nullopt;
     }
@@ -326,8 +334,10 @@ class link_scanner {
                     i = read_angle(i);
                     break;
                 case '!':
-                    if (at(i + 1) == '[') open_bracket(i, true), i += 2;
-                    else ++i;
+                    if (at(i + 1) == '[')
+                        open_bracket(i, true), i += 2;
+                    else
+                        ++i;
                     break;
                 case '[':
                     open_bracket(i, false), ++i;
@@ -645,10 +655,10 @@ class link_scanner {
     // the second. Whatever else was found, a scheme before something with an @ or a backslash in its authority is a
     // link.
     void find_user_info() {
-        const auto place = [](const found_link& l) { return std::pair(l.span.begin, l.span.end); };
+        const auto place = [](const found_link& l) { return std::pair(l.written.begin, l.written.end); };
         std::vector<std::pair<std::size_t, std::size_t>> known;
-        for (const found_link& l : out_)
-            if (l.kind == link_kind::bare) known.push_back(place(l));
+        for (const found_link& l : out_) known.push_back(place(l));
+        for (const definition& d : definitions_) known.emplace_back(d.written.begin, d.written.end);
         std::ranges::sort(known);
         taken_ = 0;
         for (std::size_t colon = text_.find("://"); colon != text_.npos; colon = text_.find("://", colon + 3)) {

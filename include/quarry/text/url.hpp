@@ -29,8 +29,9 @@ inline constexpr std::size_t longest_link = 2048;
 /// The normal form of a link's target, or nothing if it is empty, too long or open to two readings.
 ///
 /// Scheme and host in lower case, without the scheme's own port, without a fragment, without a slash at the end of the
-/// path; `.` and `..` resolved; percent-encoded letters, digits, `-`, `.`, `_` and `~` decoded, other triplets in upper
-/// case, a space as %20. A target without scheme and host stays one: `../a/./b#c` is `../a/b`. A fragment alone stays.
+/// path; `.` and `..` resolved; in path and query, letters, digits, `-`, `.`, `_` and `~` not percent-encoded, spaces,
+/// quotes, brackets and bytes above 127 encoded as browsers do, in upper case. A target without scheme and host stays
+/// one: `../a/./b#c` is `../a/b`. A fragment alone stays.
 ///
 /// Cost    one pass over at most `longest_link` bytes.
 /// Source  RFC 3986, 5.2.4 and 6.2.2; what is refused is what browsers (the WHATWG's URL standard) read differently.
@@ -136,15 +137,20 @@ inline std::string normalized_escapes(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const bool triplet =
             text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0;
+        const auto byte = static_cast<std::uint8_t>(text[i]);
         if (!triplet) {
-            if (text[i] == ' ') out += "%20";
-            else out += text[i];
+            if (byte >= 0x80 || std::string_view(" \"<>`{}|^").find(text[i]) != std::string_view::npos)
+                out += concat('%', hex[byte / 16], hex[byte % 16]);
+            else
+                out += text[i];
             continue;
         }
         const int high = hex_digit(text[i + 1]), low = hex_digit(text[i + 2]);
         const char c = static_cast<char>(high * 16 + low);
-        if (is_ascii_letter(c) || is_ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~') out += c;
-        else out += concat('%', hex[static_cast<std::size_t>(high)], hex[static_cast<std::size_t>(low)]);
+        if (is_ascii_letter(c) || is_ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~')
+            out += c;
+        else
+            out += concat('%', hex[static_cast<std::size_t>(high)], hex[static_cast<std::size_t>(low)]);
         i += 2;
     }
     return out;
@@ -162,8 +168,10 @@ inline std::string without_dot_segments(std::string_view path) {
         ends_in_folder = segment == "." || segment == "..";
         if (segment == "..") {
             const bool goes_up = !segments.empty() && segments.back() != "..";
-            if (goes_up) segments.pop_back();
-            else if (!rooted) segments.push_back(segment);
+            if (goes_up)
+                segments.pop_back();
+            else if (!rooted)
+                segments.push_back(segment);
         } else if (segment != ".") {
             segments.push_back(segment);
         }

@@ -23,6 +23,8 @@ TEST_CASE("what may differ between two spellings of one address does not, in the
     CHECK(form("https://a.com/a/b/..") == "https://a.com/a");
     CHECK(form("  https://a.com/my file  ") == "https://a.com/my%20file");
     CHECK(form("https://a.com/x?") == "https://a.com/x");
+    CHECK(form("https://a.com/K\u00E4se \"a\"") == "https://a.com/K%C3%A4se%20%22a%22");
+    CHECK(form("https://a.com/K%c3%A4se%20%22a%22") == "https://a.com/K%C3%A4se%20%22a%22");
 }
 
 TEST_CASE("what makes two addresses differ still does, in the normal form") {
