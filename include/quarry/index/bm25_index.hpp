@@ -30,6 +30,7 @@
 #include "../detail/text.hpp"
 #include "../math/top_k.hpp"
 #include "../text/analyzer.hpp"
+#include "../text/one_edit.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -38,6 +39,12 @@ struct bm25_options {
     float b = 0.4f;               // how much long texts are held back, in [0, 1]; Lucene's default is .75
     bool lucene_lengths = false;  // lengths in one byte, as Lucene keeps them: exact to 40 words, then cut
     bool positions = true;        // needed for phrases; 4 bytes a word
+    bool one_edit = false;        // a word that no text has is taken for the commonest one a slip of the finger away
+};
+
+/// A word of a question that no text has, as the analyzer gives it, and the one it was taken for; empty if none is near.
+struct taken_word {
+    std::string asked, taken_for;
 };
 
 /// Changing it needs exclusive access; const calls may overlap.
@@ -90,6 +97,12 @@ class bm25_index {
     /// From 0 to the sum of the largest contributions that the asked words make to any key. Unknown words count nothing.
     score_bounds bounds(const lexical_probe& probe) const;
 
+    /// The words of the probe that no text has, with what `one_edit` makes of them: words of at least four letters and no
+    /// digit are taken for the word that is one edit away and occurs in most keys, of equals for the first by its bytes.
+    ///
+    /// Cost  one look at every word of the index per unknown word.
+    std::vector<taken_word> unknown_words(const lexical_probe& probe) const;
+
     const analyzer& words() const noexcept { return analyzer_; }
     const bm25_options& options() const noexcept { return options_; }
 
@@ -123,7 +136,7 @@ class bm25_index {
         std::vector<std::uint32_t> terms;  // numbers, ascending: what to take out again
         bool alive = false;
     };
-    // A word of a question: which term, and how often it was asked.
+    // A word of a question: which term, and how often it was asked (a synonym's weight is part of a time).
     struct asked_term {
         std::uint32_t term;
         float times;
@@ -172,6 +185,9 @@ class bm25_index {
 
     const posting* find(const term_data& t, std::uint32_t key) const noexcept;
     std::span<const std::uint32_t> positions(const term_data& t, const posting& p) const noexcept;
+    using numbered_term = std::pair<const std::string, std::uint32_t>;
+    const numbered_term* known(std::string_view term) const noexcept;
+    const numbered_term* nearest(std::string_view term) const;
     std::vector<asked_term> asked(std::string_view text) const;
     word_group group_of(std::string_view words) const;
     conditions conditions_of(const lexical_probe& probe) const;
@@ -333,19 +349,60 @@ inline const bm25_index::posting* bm25_index::find(const term_data& t, std::uint
     return at != t.postings.end() && at->key == key ? &*at : nullptr;
 }
 
+// The term if some key has it, or null.
+inline const bm25_index::numbered_term* bm25_index::known(std::string_view term) const noexcept {
+    const auto found = term_numbers_.find(term);
+    return found == term_numbers_.end() || terms_[found->second].postings.empty() ? nullptr : &*found;
+}
+
+// What an unknown term is taken for, or null. Numbers are no words: TS-998 is not TS-999.
+inline const bm25_index::numbered_term* bm25_index::nearest(std::string_view term) const {
+    std::size_t letters = 0;
+    for (const char c : term) {
+        if (c >= '0' && c <= '9') return nullptr;
+        letters += (static_cast<std::uint8_t>(c) & 0xC0) != 0x80;
+    }
+    if (letters < 4) return nullptr;
+    const numbered_term* best = nullptr;
+    std::size_t most = 0;
+    for (const numbered_term& candidate : term_numbers_) {
+        const auto& [other, number] = candidate;
+        const std::size_t keys = terms_[number].postings.size();
+        constexpr std::size_t longest_letter = 4;
+        if (other.size() > term.size() + longest_letter || term.size() > other.size() + longest_letter) continue;
+        if (keys == 0 || keys < most || (keys == most && best->first < other) || !one_edit_apart(term, other)) continue;
+        bool stop = false;
+        analyzer_(other, [&](const token& t) { stop = stop || t.stop; });
+        if (!stop) best = &candidate, most = keys;
+    }
+    return best;
+}
+
+inline std::vector<taken_word> bm25_index::unknown_words(const lexical_probe& probe) const {
+    std::vector<taken_word> out;
+    analyzer_.question(probe.text, [&](const token& t) {
+        if (t.stop || known(t.term)) return;
+        const numbered_term* found = options_.one_edit ? nearest(t.term) : nullptr;
+        out.push_back({std::string(t.term), found ? found->first : std::string()});
+    });
+    return out;
+}
+
 // The question's words that occur in the index, each once, in the order of their first occurrence. Stop words only if
 // there is nothing else.
 inline std::vector<bm25_index::asked_term> bm25_index::asked(std::string_view text) const {
     std::vector<asked_term> content, stop;
+    std::unordered_map<std::uint32_t, std::size_t> place[2];  // of a term in either list
     bool any_content = false;
-    analyzer_(text, [&](const token& t) {
+    analyzer_.question(text, [&](const token& t) {
         any_content = any_content || !t.stop;
-        const auto found = term_numbers_.find(t.term);
-        if (found == term_numbers_.end() || terms_[found->second].postings.empty()) return;
+        const numbered_term* found = known(t.term);
+        if (!found && options_.one_edit && !t.stop) found = nearest(t.term);
+        if (!found) return;
         auto& list = t.stop ? stop : content;
-        const auto at = std::ranges::find(list, found->second, &asked_term::term);
-        if (at == list.end()) list.push_back({found->second, 1.0f});
-        else at->times += 1.0f;
+        const auto [at, fresh] = place[t.stop ? 1 : 0].try_emplace(found->second, list.size());
+        if (fresh) list.push_back({found->second, t.weight});
+        else list[at->second].times += t.weight;
     });
     return any_content ? content : stop;
 }
