@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../config.hpp"
@@ -35,7 +36,7 @@ struct weighted_text {
 };
 
 /// What an expander emits. `text` is what is embedded, and what a hit shows as its match; `lexical` is what BM25
-/// indexes, and `text` again if it is empty.
+/// indexes, and `text` again if it is empty. A key of words alone has no text, one of meaning alone a blank `lexical`.
 struct key {
     unit_id unit;
     key_part part = key_part::whole;
@@ -51,7 +52,10 @@ class key_table {
     explicit key_table(key_kind kind = key_kind::body) : kind_(kind) {}
 
     key_id add(const key& k) {
-        entries_.push_back({k.unit, k.part, k.part == key_part::whole ? std::string() : k.text});
+        entry e{k.unit, k.part, k.part == key_part::whole ? std::string() : k.text};
+        if (k.part != key_part::whole && k.text.empty())
+            for (const weighted_text& field : k.lexical) e.text += e.text.empty() ? field.text : ' ' + field.text;
+        entries_.push_back(std::move(e));
         return key_at(entries_.size() - 1);
     }
 

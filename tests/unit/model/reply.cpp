@@ -317,19 +317,6 @@ TEST_CASE("what a model writes after its turn is not read") {
 
 // ---- both
 
-TEST_CASE("what was noticed has a name, and counts add up") {
-    CHECK(notices{noticed::loop, noticed::truncated}.names() == "truncated, loop");
-    CHECK(notices{}.names().empty());
-    for (std::size_t i = 0; i < noticed_kinds; ++i) CHECK_FALSE(name_of(static_cast<noticed>(i)).empty());
-    CHECK(name_of(noticed::count) == "count");
-    notice_counts counts;
-    counts.add({noticed::loop, noticed::empty});
-    counts.add({noticed::loop});
-    CHECK(counts[noticed::loop] == 2);
-    CHECK(counts[noticed::empty] == 1);
-    CHECK(counts[noticed::fence] == 0);
-}
-
 TEST_CASE("reading takes time in proportion to the reply, whatever it is made of") {
     const std::vector<std::string> labels{"Piece:", "<chunk "};
     for (const std::string unit : {"a",
