@@ -28,13 +28,14 @@ enum class trace_code : std::uint8_t {
     suppressed,   // in: hits, out: hits with distinct texts
     reranked,     // in: hits, out: hits in the reranker's order
     diversified,  // in: candidates, out: picks
+    corrected,    // in: words of the question that no text has, out: those taken for a word one edit away
     unknown,      // a probe in which nothing was known: no word of the index, or an embedder's zero vector
 };
 
 constexpr std::string_view name_of(trace_code code) noexcept {
     constexpr std::string_view names[] = {"filtered",   "embedded", "remembered", "searched",   "widened",
                                           "collapsed",  "fused",    "floored",    "capped",     "lifted",
-                                          "suppressed", "reranked", "diversified", "unknown"};
+                                          "suppressed", "reranked", "diversified", "corrected", "unknown"};
     return names[static_cast<std::size_t>(code)];
 }
 

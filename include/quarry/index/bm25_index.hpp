@@ -42,7 +42,7 @@ struct bm25_options {
     bool one_edit = false;        // a word that no text has is taken for the commonest one a slip of the finger away
 };
 
-/// A word of a question that no text has, as the analyzer gives it, and the one it was taken for; empty if none is near.
+/// A word of a question that no text has, as the analyzer gives it, and what it was taken for; empty if nothing is near.
 struct taken_word {
     std::string asked, taken_for;
 };
@@ -97,8 +97,8 @@ class bm25_index {
     /// From 0 to the sum of the largest contributions that the asked words make to any key. Unknown words count nothing.
     score_bounds bounds(const lexical_probe& probe) const;
 
-    /// The words of the probe that no text has, with what `one_edit` makes of them: words of at least four letters and no
-    /// digit are taken for the word that is one edit away and occurs in most keys, of equals for the first by its bytes.
+    /// The words of the probe that no text has, with what `one_edit` makes of them: a word of at least four letters and
+    /// no digit is taken for the one that is an edit away and occurs in most keys, of equals for the first by its bytes.
     ///
     /// Cost  one look at every word of the index per unknown word.
     std::vector<taken_word> unknown_words(const lexical_probe& probe) const;

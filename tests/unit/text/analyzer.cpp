@@ -184,7 +184,7 @@ TEST_CASE("time grows with the text and not faster, on texts that invite looking
                 english()(text, [&](const token&) { ++count; });
                 return count;
             },
-            4000);
+            1000);
         CHECK(ratio <= 2.5);
     }
 }

@@ -98,11 +98,11 @@ TEST_CASE("every line of NormalizationTest.txt holds") {
         if (violations(line) != 0 && ++wrong == 1) UNSCOPED_INFO(line);
     }
     CHECK(wrong == 0);
-    // All others, a line each, many to a text: a line end attaches to nothing. Of the empty planes a sample.
+    // All others, a line each, many to a text: a line end attaches to nothing. Of the planes above the second a sample.
     std::size_t changed = 0;
     std::string others;
     for (char32_t c = 0; !lines.empty() && c <= 0x10FFFF; ++c) {
-        const bool left_out = (c >= 0xD800 && c <= 0xDFFF) || (c >= 0x30000 && c % 61 != 0);
+        const bool left_out = (c >= 0xD800 && c <= 0xDFFF) || (c >= 0x20000 && c % 61 != 0);
         const std::string text = left_out ? std::string() : unicode_tests::encoded(c);
         if (!left_out && !listed.contains(text)) others += '\n' + text;
         if (c % 0x8000 != 0x7FFF) continue;
