@@ -40,11 +40,22 @@ class memo {
         return entries_.insert_or_assign(std::pair(who, std::string(what)), std::move(numbers)).first->second;
     }
 
+    /// The same for texts, such as a generator's reply. Texts and numbers do not meet.
+    const std::string* find_text(callable_identity who, std::string_view what) const {
+        const auto found = texts_.find(std::pair(who, std::string(what)));
+        return found == texts_.end() ? nullptr : &found->second;
+    }
+    const std::string& keep_text(callable_identity who, std::string_view what, std::string text) {
+        return texts_.insert_or_assign(std::pair(who, std::string(what)), std::move(text)).first->second;
+    }
+
    private:
     std::map<std::pair<callable_identity, std::string>, std::vector<float>> entries_;
+    std::map<std::pair<callable_identity, std::string>, std::string> texts_;
 };
 
-/// Single-threaded and not copyable; made by `retriever_interface::retrieve`.
+/// Single-threaded and not copyable; made by `retriever_interface::retrieve`. Stages that search for other words or
+/// under a narrower filter make a child of it, see `narrowed`.
 ///
 /// Errors  `cancelled` (`query.stopped`, `budget.deadline`, `budget.model_calls`), usage_error `query.prepared`,
 ///         `scope.example`, and what the source's `select` throws.
@@ -67,6 +78,14 @@ class request {
     }
 
     request(request&&) noexcept = default;
+
+    /// A child that searches for `words` (none: the same) among the units for which `also` holds too (null: the same).
+    ///
+    /// It shares budget, memo, ledger, trace and stop token: what it pays and notes is paid and noted here. Whatever
+    /// `also` says, it admits no unit that this request does not: filter and scope stay, and are ANDed.
+    /// Errors  usage_error for a filter that does not fit the schema, `filter.depth` if the two are too deep together,
+    ///         `request.example` for words where a unit is searched by.
+    request narrowed(const filter* also, std::optional<std::string> words = {}) const;
 
     const query& asked() const noexcept { return *query_; }
     std::string_view text() const noexcept { return text_; }
@@ -95,9 +114,9 @@ class request {
     void tell(const trace_event& event) const {
         if (trace* t = query_->tracer()) t->events.push_back(event);
     }
-    std::uint32_t note(const ledger_entry& entry) { return ledger_->note(entry); }
-    const ledger& notes() const noexcept { return *ledger_; }
-    std::shared_ptr<const ledger> share_notes() const noexcept { return ledger_; }
+    std::uint32_t note(const ledger_entry& entry) { return spent_->notes.note(entry); }
+    const ledger& notes() const noexcept { return spent_->notes; }
+    std::shared_ptr<const ledger> share_notes() const noexcept { return {spent_, &spent_->notes}; }
     memo& remembered() const noexcept { return *memo_; }
 
     /// Throws if the query was stopped or its deadline has passed. Called between stages and before every callable.
@@ -113,15 +132,23 @@ class request {
     void pay_for_a_call() {
         check();
         const std::size_t most = query_->allowance().model_calls;
-        if (paid_calls_ >= most)
+        if (spent_->calls >= most)
             detail::raise<cancelled>("budget.model_calls",
                                      detail::concat("quarry: the query may make ", most, " model calls, this would be ",
-                                                    paid_calls_ + 1));
-        ++paid_calls_;
+                                                    spent_->calls + 1));
+        ++spent_->calls;
     }
-    std::size_t paid_calls() const noexcept { return paid_calls_; }
+    std::size_t paid_calls() const noexcept { return spent_->calls; }
 
    private:
+    // What a request and its children have in common besides the memo.
+    struct account {
+        ledger notes;
+        std::size_t calls = 0;
+    };
+
+    request(const request&) = default;  // for children
+
     void require_fitting(const query& q) const {
         if (q.filtered() || q.scoped() || q.example() || q.includes_generated())
             detail::raise<usage_error>("query.prepared", "quarry::query: a prepared selection holds filter and scope "
@@ -143,10 +170,61 @@ class request {
     const query* query_;
     source_ref source_;
     std::shared_ptr<memo> memo_;
-    std::shared_ptr<ledger> ledger_ = std::make_shared<ledger>();
+    std::shared_ptr<account> spent_ = std::make_shared<account>();
+    std::optional<filter> narrowing_{};  // what children added to the query's filter
     selection selection_;
+    std::shared_ptr<const std::string> own_text_{};  // of a child with other words
     std::string_view text_;
-    std::size_t paid_calls_ = 0;
 };
+
+// ------------------------------------------------------------------------------------------------------------- detail
+
+namespace detail {
+
+/// The units that both let through. For a selection that somebody else evaluated and whose filter is not at hand.
+inline selection both(const selection& a, const selection& b) {
+    std::optional<filter> expression;
+    if (a.expression()) expression = *a.expression();
+    if (b.expression()) expression = expression ? filter::restricted(*expression, *b.expression()) : *b.expression();
+    const auto common = [](const unit_set* x, const unit_set* y) -> std::shared_ptr<const unit_set> {
+        if (!x && !y) return nullptr;
+        if (!x || !y) return std::make_shared<unit_set>(x ? *x : *y);
+        auto set = std::make_shared<unit_set>(*x);
+        x->for_each([&](unit_id unit) {
+            if (!y->contains(unit)) set->erase(unit);
+        });
+        return set;
+    };
+    return selection(std::move(expression), common(a.returned().units, b.returned().units),
+                     common(a.walked().units, b.walked().units))
+        .made_by(a.state());
+}
+
+}  // namespace detail
+
+inline request request::narrowed(const filter* also, std::optional<std::string> words) const {
+    request child(*this);
+    if (words) {
+        if (query_->example())
+            detail::raise<usage_error>("request.example", "quarry::request: a unit is searched by, and not by words");
+        child.own_text_ = std::make_shared<const std::string>(std::move(*words));
+        child.text_ = *child.own_text_;
+    }
+    if (!also) return child;
+    child.narrowing_ = narrowing_ ? *narrowing_ && *also : *also;
+    if (query_->prepared()) {
+        // What was prepared holds the scope; leaving it out here cannot widen what both let through.
+        const scope everything = scope::everything();
+        child.selection_ = detail::both(selection_, source_.select({also, &everything, true, std::nullopt}));
+    } else {
+        const filter where = query_->filtered() ? *query_->filtered() && *child.narrowing_ : *child.narrowing_;
+        child.selection_ = source_.select(
+            {&where, query_->scoped() ? &*query_->scoped() : nullptr, query_->includes_generated(), query_->example()});
+    }
+    if (const unit_set* units = child.allowed().units)
+        tell({trace_code::filtered, "narrowed", allowed().units ? allowed().units->count() : source_.size(),
+              units->count()});
+    return child;
+}
 
 }  // namespace QUARRY_NAMESPACE

@@ -264,3 +264,89 @@ TEST_CASE("a request that is moved takes its notes along") {
     CHECK(to.notes().size() == 1);
     CHECK(to.share_notes().get() == &to.notes());
 }
+
+TEST_CASE("a child admits what filter, scope and its own filter let through, whatever its own filter says") {
+    const corpus c = two_tenants();
+    const query q = query("text").within(scope::only(eq("tenant", "a")));
+    const request parent(q, c);
+    const filter newer = eq("year", 2024), others = eq("tenant", "b") || exists("year"), none = eq("tenant", "b");
+    CHECK(admitted(parent.narrowed(&newer)) == units{1});
+    CHECK(admitted(parent.narrowed(&others)) == units{0, 1});
+    CHECK(admitted(parent.narrowed(&none)) == units{});
+    CHECK(admitted(parent.narrowed(nullptr)) == units{0, 1});
+    CHECK(admitted(parent) == units{0, 1});
+    // A child of a child keeps what its parent added.
+    const filter older = eq("year", 2023);
+    CHECK(admitted(parent.narrowed(&newer).narrowed(&older)) == units{});
+    CHECK(admitted(parent.narrowed(&newer).narrowed(nullptr)) == units{1});
+    const query filtered = query("text").where(eq("year", 2024));
+    CHECK(admitted(request(filtered, c).narrowed(&none)) == units{2});
+}
+
+TEST_CASE("a child of a prepared selection, and of a corpus that demands a scope, stays inside it") {
+    corpus c(schema{{"tenant", field_type::string}, {"year", field_type::integer}}, {.scope_mandatory = true});
+    c.add({.id = "a1", .meta = {{"tenant", "a"}, {"year", 2023}}});
+    c.add({.id = "a2", .meta = {{"tenant", "a"}, {"year", 2024}}});
+    c.add({.id = "b1", .meta = {{"tenant", "b"}, {"year", 2024}}});
+    c.add_generated({.id = "s", .text = "both years", .sources = {unit_id{0}, unit_id{1}}});
+    const scope tenant_a = scope::only(eq("tenant", "a"));
+    const filter newer = eq("year", 2024);
+    for (const bool generated : {false, true}) {
+        const query prepared = query("t").where(c.select({.within = &tenant_a, .include_generated = generated}));
+        const query plain = generated ? query("t").within(tenant_a).include_generated() : query("t").within(tenant_a);
+        for (const filter& f : {newer, exists("year"), eq("tenant", "b"), newer || eq("year", 2023)}) {
+            CAPTURE(generated, f.to_string());
+            CHECK(admitted(request(prepared, c).narrowed(&f)) == admitted(request(plain, c).narrowed(&f)));
+        }
+        CHECK(admitted(request(prepared, c).narrowed(&newer)) == units{1});
+    }
+}
+
+TEST_CASE("a child pays, notes and remembers where its parent does, and says what it was narrowed to") {
+    const corpus c = two_tenants();
+    trace told;
+    const query q = query("text").under({.model_calls = 2}).traced(told);
+    request parent(q, c);
+    const filter newer = eq("year", 2024);
+    request child = parent.narrowed(&newer, "other words");
+    CHECK(child.text() == "other words");
+    CHECK(child.name() != parent.name());
+    CHECK(parent.text() == "text");
+    request moved = std::move(child);
+    CHECK(moved.text() == "other words");
+    CHECK(moved.words().text == "other words");
+    moved.pay_for_a_call();
+    parent.pay_for_a_call();
+    CHECK(code_of([&] { moved.pay_for_a_call(); }) == "budget.model_calls");
+    CHECK(parent.paid_calls() == 2);
+    const int who = 0;
+    moved.remembered().keep_text(&who, "prompt", "reply");
+    REQUIRE(parent.remembered().find_text(&who, "prompt"));
+    CHECK(*parent.remembered().find_text(&who, "prompt") == "reply");
+    CHECK_FALSE(parent.remembered().find_text(&who, "another"));
+    CHECK_FALSE(parent.remembered().find(&who, "prompt"));
+    moved.note({"stage"});
+    CHECK(parent.notes().size() == 1);
+    CHECK(parent.share_notes()->size() == 1);
+    REQUIRE(told.find(trace_code::filtered, "narrowed"));
+    CHECK(told.find(trace_code::filtered, "narrowed")->in == 3);
+    CHECK(told.find(trace_code::filtered, "narrowed")->out == 2);
+}
+
+TEST_CASE("a child is refused a filter that does not fit, and other words where a unit is searched by") {
+    const corpus c = two_tenants();
+    const query q("text");
+    const request parent(q, c);
+    const filter wrong = eq("year", "2024"), unknown = exists("color");
+    CHECK(code_of([&] { parent.narrowed(&wrong); }) == "metadata.type");
+    CHECK(code_of([&] { parent.narrowed(&unknown); }) == "metadata.unknown_field");
+    filter deep = exists("year");
+    while (deep.depth() < filter::deepest) deep = !deep;
+    const query nested = query("text").where(deep);
+    CHECK(code_of([&] { request(nested, c).narrowed(&deep); }) == "filter.depth");
+    const query example = like(unit_id{0});
+    const request by_example(example, c);
+    CHECK(code_of([&] { by_example.narrowed(nullptr, "words"); }) == "request.example");
+    const filter newer = eq("year", 2024);
+    CHECK(admitted(by_example.narrowed(&newer)) == units{1, 2});
+}
