@@ -53,8 +53,6 @@ inline text_line line_at(std::string_view text, std::size_t begin) noexcept {
     return {begin, end, next};
 }
 
-inline bool is_blank(std::string_view text) noexcept { return trimmed(text).empty(); }
-
 class block_reader {
    public:
     explicit block_reader(std::string_view text) : text_(text) {}
@@ -98,7 +96,7 @@ class block_reader {
         if (fence_length_ != 0 && read_fenced()) return;
         const prefix p = prefix_of_line();
         const std::string_view words = text_.substr(p.at, line_.end - p.at);
-        if (is_blank(words)) {
+        if (trimmed(words).empty()) {
             open_ = nothing;
             after_blank_ = true;
             return;
