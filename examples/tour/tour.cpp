@@ -11,6 +11,10 @@
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <quarry/answer/citations.hpp>
+#include <quarry/answer/links.hpp>
+#include <quarry/answer/pack.hpp>
+#include <quarry/answer/snippet.hpp>
 #include <quarry/eval/judged_set.hpp>
 #include <quarry/eval/metrics.hpp>
 #include <quarry/quarry.hpp>
@@ -165,8 +169,28 @@ int run_tour(const std::string& folder) {
                   << "\nWhat the pipeline did:\n"
                   << to_string(steps);
 
-    // 6. And it can be measured.
-    heading("6. All questions");
+    // 6. What a language model gets to read fits its budget, and what it writes back is checked against that.
+    heading("6. From hits to an answer");
+    const std::string asked = "got a text saying HL-602 while I'm in Portugal";
+    const auto found = both.retrieve(asked, 5);
+    const packed_context context = pack(found, {.budget = 1200});
+    std::cout << '"' << asked << "\"\n"
+              << context.units.size() << " articles in " << context.tokens << " of " << context.budget << " tokens, "
+              << context.left_out.size() << " left out:\n";
+    for (const packed_unit& unit : context.units)
+        std::cout << "    [" << unit.number << "] " << unit.title << (unit.whole ? "" : " (cut)") << '\n';
+    if (!found.empty()) {
+        const unit_ref best = found.unit(found[0]);
+        const passage shown = snippet(best, asked, bodies.bm25.index.words(), {.length = 160});
+        std::cout << "  best passage of the first: \"" << shown.text(best.text()) << "\"\n";
+    }
+    const std::string reply = "The room is too cold [1]. See [frost](https://frost.example/help) and [9].";
+    std::cout << "  a model might reply:  " << reply << '\n'
+              << "  with invented links gone: " << check_links(reply, allowed_links(context)).text << '\n'
+              << "  citations it made up: " << check_citations(reply, context).unknown.size() << '\n';
+
+    // 7. And it can be measured.
+    heading("7. All questions");
     std::cout << std::fixed << std::setprecision(3) << "  " << column("", 30) << "recall@5    MRR\n";
     const auto row = [&](std::string_view name, const auto& search) {
         const evaluation measured = evaluate(search, questions, judged);
