@@ -180,8 +180,13 @@ serialized_callable<T> serialized(T target) {
 
 namespace detail {
 
+// A letter converts to a number as well, but a text is no row.
+template <class T>
+concept letter = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+                 std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 template <class R>
-concept float_range = std::ranges::input_range<R> && std::convertible_to<std::ranges::range_value_t<R>, float>;
+concept float_range = std::ranges::input_range<R> && std::convertible_to<std::ranges::range_value_t<R>, float> &&
+                      !letter<std::ranges::range_value_t<R>>;
 template <class R>
 concept row_range = std::ranges::input_range<R> && float_range<std::ranges::range_value_t<R>>;
 
@@ -204,8 +209,9 @@ inline void require_count(std::size_t got, std::size_t wanted) {
 }
 
 // Copies one row and counts it, so that a range without size() serves too.
-template <float_range R>
+template <class R>
 void copy_row(R&& row, std::span<float> out, std::size_t number) {
+    static_assert(float_range<R>, "an embedding function over one text returns a row of floats");
     std::size_t written = 0;
     for (auto&& x : row) {
         if (written < out.size()) out[written] = static_cast<float>(x);
