@@ -2,12 +2,12 @@
 //
 //     search | diversify(kb.vectors, mmr{.lambda = 0.7f})
 //
-// next = argmax over candidates of  lambda * cos(candidate, question) - (1 - lambda) * max over picks of cos(candidate, pick)
+// next = argmax over candidates c of  lambda * cos(c, question) - (1 - lambda) * max over picks p of cos(c, p)
 //
-// Both similarities are cosines from the index that is named, so they can be weighed against each other; the scores that
-// the candidates came with only decide which candidates there are. The first pick is always the most relevant, whatever
-// lambda is. The surprising thing: a candidate that points away from everything looks diverse, so cut the candidates by
-// a floor first if the pool reaches far down.
+// Both similarities are cosines from the index that is named, so they can be weighed against each other; the scores
+// that the candidates came with only decide which candidates there are. The first pick is always the most relevant,
+// whatever lambda is. The surprising thing: a candidate that points away from everything looks diverse, so cut the
+// candidates by a floor first if the pool reaches far down.
 //
 // Source  Carbonell and Goldstein, SIGIR 1998. The printed formula brackets lambda around everything; its text, and this
 //         code, mean the line above.
@@ -32,14 +32,15 @@ struct mmr {
     std::size_t fetch = 50;  // candidates to pick from; at least k
 };
 
-/// The picks as positions among the n candidates, in the order they were picked; ties go to the earlier candidate.
-///
-/// Requires  `relevance` of n, `rows` of n * d; rows need not have unit length, a zero row has cosine 0 with all.
-/// Cost      n * k cosines of d.
 struct mmr_pick {
     std::size_t candidate;
     float score;  // its marginal relevance when it was picked
 };
+
+/// The picks as positions among the n candidates, in the order they were picked; ties go to the earlier candidate.
+///
+/// Requires  `relevance` of n, `rows` of n * d; rows need not have unit length, a zero row has cosine 0 with all.
+/// Cost      n * k cosines of d.
 std::vector<mmr_pick> pick_by_mmr(std::span<const float> relevance, std::span<const float> rows, std::size_t k,
                                   float lambda);
 
@@ -51,8 +52,9 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
     diversified_retriever(Base base, const Index& index, mmr options)
         : base_(std::move(base)), index_(&index), options_(options) {
         if (!(options.lambda >= 0.0f && options.lambda <= 1.0f))
-            detail::raise<usage_error>("diversify.lambda", detail::concat("quarry::diversify: lambda must lie in [0, 1], "
-                                                                          "it is ", options.lambda));
+            detail::raise<usage_error>("diversify.lambda",
+                                       detail::concat("quarry::diversify: lambda must lie in [0, 1], it is ",
+                                                      options.lambda));
     }
 
     source_ref source() const { return base_.source(); }

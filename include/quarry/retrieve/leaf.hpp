@@ -3,6 +3,8 @@
 // Not a retriever itself: dense.hpp and lexical.hpp are, and one of your own over another kind of index can be.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -17,23 +19,26 @@ namespace QUARRY_NAMESPACE {
 
 /// The k best units of an index for a probe, each by its best key.
 ///
-/// Asks for m (k - 1) + 1 keys, m the most keys of one unit: with an exact index that is enough for k units if k exist.
-/// Asks for twice as many until there are k units or the index has no more, for indexes that are not exact.
+/// Asks for m (k - 1) + 1 keys, m the most keys of one unit: with an exact index that is enough for k units if k exist,
+/// and a shorter answer is all there is. An index that says it is `approximate()` may answer short and hold more: it is
+/// asked for twice as many until there are k units, all that the filter lets through, or everything was asked for.
 template <class Index, class Probe>
 results<typename Index::scale> search_units(const Index& index, const Probe& probe, request& q, std::size_t k,
                                             std::string_view stage, const key_table* keys) {
     results<typename Index::scale> out;
-    if constexpr (requires { { index.approximate() } -> std::convertible_to<bool>; })
-        if (index.approximate()) out.state = result_state::approximate;
+    bool exact = true;
+    if constexpr (requires { { index.approximate() } -> std::convertible_to<bool>; }) exact = !index.approximate();
+    if (!exact) out.state = result_state::approximate;
+    const std::size_t possible = q.allowed().units ? (std::min)(k, q.allowed().units->count()) : k;
     std::vector<scored_key> units;
     const std::size_t size = index.size();
-    std::size_t wanted = detail::keys_needed(k, index.most_keys_of_a_unit(), size);
+    std::size_t wanted = detail::keys_needed(possible, index.most_keys_of_a_unit(), size);
     while (wanted != 0) {
         q.check();
         const auto found = index.search(probe, wanted, q.allowed());
         units = collapse(found);
         q.tell({trace_code::searched, stage, wanted, found.size()});
-        if (units.size() >= k || found.size() < wanted || wanted >= size) break;
+        if (units.size() >= possible || (exact && found.size() < wanted) || wanted >= size) break;
         const std::size_t more = wanted > size / 2 ? size : 2 * wanted;
         q.tell({trace_code::widened, stage, wanted, more});
         wanted = more;

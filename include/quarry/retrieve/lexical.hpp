@@ -25,7 +25,11 @@ class lexical_retriever : public retriever_interface<lexical_retriever<Index>> {
     const key_table* keys() const noexcept { return keys_; }
 
     results<scale> run(request& q, std::size_t k) const {
-        return search_units(*index_, q.words(), q, k, scale::name, keys_);
+        auto found = search_units(*index_, q.words(), q, k, scale::name, keys_);
+        if constexpr (BoundedIndex<Index, lexical_probe>)
+            if (found.empty() && k != 0 && index_->bounds(q.words()).high == 0.0f)
+                q.tell({trace_code::unknown, scale::name, 1, 0});
+        return found;
     }
 
     std::vector<scored_key> score(request& q, std::span<const unit_id> units) const

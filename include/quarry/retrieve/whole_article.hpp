@@ -12,8 +12,11 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "../config.hpp"
@@ -24,10 +27,27 @@
 
 namespace QUARRY_NAMESPACE {
 
+namespace detail {
+
+// What stands in place of a floor on scales that have none: setting it is the sentence below.
+struct no_floor {
+    no_floor() = default;
+    template <class T>
+    no_floor(T) {  // NOLINT: implicit, as a floor is
+        static_assert(!std::same_as<T, T>, "quarry: on this scale the position is the truth and no floor has a meaning");
+    }
+};
+
+template <Scale S>
+constexpr bool has_floor = !std::same_as<S, selection_scale> && !std::same_as<S, unknown_scale>;
+
+}  // namespace detail
+
 template <Scale S>
 struct whole_article_options {
-    std::optional<at_least<S>> floor{};  // in the scale of the leaf; a score equal to it is kept
-    std::size_t most = SIZE_MAX;         // articles, whatever k asks for
+    /// In the scale of the leaf; a score equal to it is kept.
+    std::conditional_t<detail::has_floor<S>, std::optional<at_least<S>>, detail::no_floor> floor{};
+    std::size_t most = SIZE_MAX;  // articles, whatever k asks for
 };
 
 /// The trace holds what was scanned (`searched`, in keys), and under the stage "whole_article" what fell to the floor
@@ -48,9 +68,11 @@ class whole_article_retriever : public retriever_interface<whole_article_retriev
         if (k == 0) return {};
         results<scale> found = articles_.run(q, k > SIZE_MAX / 2 ? k : 2 * k);
         const std::size_t seen = found.size();
-        if (options_.floor) {
-            std::erase_if(found.hits, [&](const auto& h) { return h.score < options_.floor->value; });
-            q.tell({trace_code::floored, "whole_article", seen, found.size(), options_.floor->value});
+        if constexpr (detail::has_floor<scale>) {
+            if (options_.floor) {
+                std::erase_if(found.hits, [&](const auto& h) { return h.score < options_.floor->value; });
+                q.tell({trace_code::floored, "whole_article", seen, found.size(), options_.floor->value});
+            }
         }
         const std::size_t above = found.size();
         if (above > k) found.hits.resize(k);
@@ -63,6 +85,10 @@ class whole_article_retriever : public retriever_interface<whole_article_retriev
     whole_article_options<scale> options_;
 };
 
+/// Returns articles by the best of their keys.
+///
+/// Order   that of the leaf's scale; equal scores by the article's id.
+/// Cost    the leaf is asked for twice as many articles as are wanted, so that the trace can tell what was cut.
 template <Retriever Leaf>
 auto whole_article(Leaf leaf, whole_article_options<typename Leaf::scale> options = {}) {
     return whole_article_retriever<Leaf>(std::move(leaf), options);
