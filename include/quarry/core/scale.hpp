@@ -48,10 +48,11 @@ struct rrf_scale {
     static constexpr float lowest = 0.0f, highest = detail::unbounded;
 };
 
-/// Bounded fusion of two legs: b + c - .75 b c, in [0, 1.25]. No probability.
+/// Bounded fusion: b + c - .75 b c, in [0, 1.25] for two legs; with more legs or less overlap than .75 it can go beyond,
+/// so the type has no upper bound. No probability.
 struct bounded_scale {
     static constexpr std::string_view name = "bounded";
-    static constexpr float lowest = 0.0f, highest = 1.25f;
+    static constexpr float lowest = 0.0f, highest = detail::unbounded;
 };
 
 /// Convex combination over theoretical minima: in [0, sum of weights].

@@ -494,6 +494,13 @@ TEST_CASE("bounded fusion: sure, unsure and silent legs") {
     CHECK(fuse(bounded{}, unknown, unknown).retrieve("", 9).empty());
 }
 
+TEST_CASE("bounded fusion of two legs that are both sure is 1.25, of three 1.3125") {
+    const auto sure = toy::scoring_list<bm25_scale>(ten(), {{1, 4.0f}}, {0.0f, 4.0f});
+    CHECK(fuse(bounded{}, sure, sure).retrieve("", 1)[0].score == 1.25f);
+    CHECK(fuse(bounded{}, sure, sure, sure).retrieve("", 1)[0].score == 1.3125f);
+    CHECK(fuse(bounded{}, sure).retrieve("", 1)[0].score == 1.0f);
+}
+
 TEST_CASE("bounded fusion refuses an overlap or weight outside 0 to 1") {
     const auto leg = toy::scoring_list<bm25_scale>(ten(), {}, {});
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
