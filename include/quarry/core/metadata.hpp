@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "../config.hpp"
+#include "../detail/floats.hpp"
 #include "../detail/text.hpp"
 #include "date_time.hpp"
 #include "error.hpp"
@@ -92,9 +92,8 @@ class field_value {
         return static_cast<std::int64_t>(integer);
     }
 
-    // By range and not by std::isfinite: under -ffast-math the latter is always true.
     static double checked(double number) {
-        if (!(number >= std::numeric_limits<double>::lowest() && number <= (std::numeric_limits<double>::max)()))
+        if (!detail::is_finite(number))
             detail::raise<usage_error>("metadata.not_finite", "quarry::field_value: a number must be finite");
         return number;
     }

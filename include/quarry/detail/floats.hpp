@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "../config.hpp"
 
@@ -16,6 +17,17 @@ constexpr bool is_finite(float x) noexcept {
     constexpr std::uint32_t exponent = 0x7F800000u;
     return (std::bit_cast<std::uint32_t>(x) & exponent) != exponent;
 }
+constexpr bool is_finite(double x) noexcept {
+    constexpr std::uint64_t exponent = 0x7FF0000000000000u;
+    return (std::bit_cast<std::uint64_t>(x) & exponent) != exponent;
+}
+constexpr bool is_finite(std::span<const float> row) noexcept {
+    for (const float x : row)
+        if (!is_finite(x)) return false;
+    return true;
+}
+
+constexpr bool is_nan(float x) noexcept { return (std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 
 /// The same value in double, also for a subnormal float where the processor reads those as 0.
 constexpr double widened(float x) noexcept {

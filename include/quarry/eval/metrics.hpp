@@ -19,7 +19,6 @@
 #include <cmath>
 #include <concepts>
 #include <functional>
-#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -30,6 +29,7 @@
 
 #include "../config.hpp"
 #include "../core/error.hpp"
+#include "../detail/floats.hpp"
 #include "../detail/text.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -199,11 +199,10 @@ class evaluation {
 namespace detail {
 
 inline graded_ranking graded(std::string_view query, const ranking& found, const grades& judged, int relevant_from) {
-    constexpr float most = (std::numeric_limits<float>::max)();
     std::vector<const scored_document*> order;
     std::unordered_set<std::string_view> seen;
     for (const scored_document& document : found) {
-        if (!(document.score >= -most && document.score <= most))
+        if (!is_finite(document.score))
             raise<usage_error>("eval.not_finite", concat("quarry::evaluation: query ", query, ": the score of ",
                                                          detail::quoted(document.id), " is not a finite number"));
         if (!seen.insert(document.id).second)

@@ -22,6 +22,7 @@
 #include "../core/error.hpp"
 #include "../core/file.hpp"
 #include "../core/results.hpp"
+#include "../detail/floats.hpp"
 #include "../detail/text.hpp"
 #include "metrics.hpp"
 
@@ -62,7 +63,7 @@ inline ranking strictly_decreasing(ranking in_order) {
     constexpr float most = (std::numeric_limits<float>::max)();
     float below = std::numeric_limits<float>::infinity();
     for (scored_document& document : in_order) {
-        if (!(document.score >= -most && document.score <= most))
+        if (!detail::is_finite(document.score))
             detail::raise<usage_error>("run.score", "quarry::strictly_decreasing: the score of " +
                                                         detail::quoted(document.id) + " is not a finite number");
         if (document.score >= below) document.score = (std::min)(std::nextafter(below, -most), below - 1e-30f);

@@ -138,7 +138,7 @@ std::vector<float> basic_flat_index<S>::checked(std::span<const float> rows, std
     std::vector<float> out(rows.begin(), rows.end());
     for (std::size_t i = 0; i * dimension_ < out.size(); ++i) {
         const std::span<float> one = std::span(out).subspan(i * dimension_, dimension_);
-        if (!std::ranges::all_of(one, detail::is_finite))
+        if (!detail::is_finite(one))
             detail::raise<usage_error>("dense.not_finite",
                                        detail::concat(where, ": row ", i, " holds a NaN or an infinity"));
         if (!is_cosine) {

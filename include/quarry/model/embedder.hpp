@@ -21,6 +21,7 @@
 #include "../config.hpp"
 #include "../core/error.hpp"
 #include "../core/request.hpp"
+#include "../detail/floats.hpp"
 #include "../detail/text.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -194,12 +195,6 @@ inline void require_dimension(std::size_t got, std::size_t wanted, std::size_t r
     if (got != wanted)
         raise<callable_error>("embedder.dimension", concat("quarry::make_embedder: row ", row, " should have ", wanted,
                                                            " floats, it has ", got));
-}
-
-// By range, since -ffast-math makes isnan always false.
-inline bool is_finite(std::span<const float> row) noexcept {
-    constexpr float most = (std::numeric_limits<float>::max)();
-    return std::ranges::all_of(row, [](float x) { return x >= -most && x <= most; });
 }
 
 inline void require_count(std::size_t got, std::size_t wanted) {

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +28,7 @@
 #include "../core/error.hpp"
 #include "../core/file.hpp"
 #include "../core/request.hpp"
+#include "../detail/floats.hpp"
 #include "../detail/text.hpp"
 #include "embedder.hpp"
 
@@ -138,14 +138,12 @@ std::shared_ptr<const given_vectors::state> given_vectors::checked(const std::st
         detail::raise<Error>("vectors.size", detail::concat(where, ": ", ids.size(), " ids and rows of ", dimension,
                                                             " do not fit ", rows.size(), " floats"));
     const auto made = std::make_shared<state>(state{dimension, std::move(ids), std::move(rows)});
-    constexpr float most = (std::numeric_limits<float>::max)();
     for (std::size_t i = 0; i < made->ids.size(); ++i) {
         const auto row_at = [&](std::size_t place) {
             return std::span(made->rows).subspan(place * dimension, dimension);
         };
         const std::span<const float> row = row_at(i);
-        // By range: under -ffast-math isnan is always false.
-        if (!std::ranges::all_of(row, [](float x) { return x >= -most && x <= most; }))
+        if (!detail::is_finite(row))
             detail::raise<Error>("vectors.not_finite",
                                  detail::concat(where, ": row ", i, ", for ", detail::quoted(made->ids[i]),
                                                 ", holds a NaN or an infinity"));

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <concepts>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "../config.hpp"
 #include "../core/error.hpp"
 #include "../core/retriever.hpp"
+#include "../detail/floats.hpp"
 #include "../model/embedder.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -75,7 +75,7 @@ class reranked_retriever : public retriever_interface<reranked_retriever<Base, J
                                               detail::concat("quarry::rerank: expected ", fresh.size(), " scores for ",
                                                              fresh.size(), " passages, got ", bought.size()));
             for (std::size_t i = 0; i < bought.size(); ++i)
-                if (!(bought[i] >= -largest && bought[i] <= largest))
+                if (!detail::is_finite(bought[i]))
                     detail::raise<callable_error>("rerank.not_finite",
                                                   detail::concat("quarry::rerank: the score of passage ", i, " of ",
                                                                  bought.size(), " is ", bought[i]));
@@ -91,8 +91,6 @@ class reranked_retriever : public retriever_interface<reranked_retriever<Base, J
         const key_table* keys = c.trail == no_entry ? nullptr : q.notes()[c.trail].keys;
         return q.note({"rerank", keys, c.via, static_cast<std::uint32_t>(i + 1), c.score, 1.0f, score, c.trail});
     }
-
-    static constexpr float largest = (std::numeric_limits<float>::max)();
 
     Base base_;
     Judge judge_;

@@ -17,6 +17,7 @@
 #include "../config.hpp"
 #include "../core/error.hpp"
 #include "../core/retriever.hpp"
+#include "../detail/floats.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -28,7 +29,7 @@ struct at_least {
     float value;
 
     constexpr at_least(float v) : value(v) {  // NOLINT: at_least<cosine_scale>{0.3f} and .floor = 0.3f both read well
-        if (!(v == v)) detail::raise<usage_error>("threshold.nan", "quarry::at_least: the floor is NaN");
+        if (detail::is_nan(v)) detail::raise<usage_error>("threshold.nan", "quarry::at_least: the floor is NaN");
     }
 };
 
