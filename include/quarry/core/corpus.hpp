@@ -131,6 +131,7 @@ class corpus {
     outcome evaluate_leaf(const filter& f) const;
     unit_set matching(const selection_criteria& criteria, const filter* scope_condition) const;
     void settle_generated(unit_set& set, bool all_sources) const;
+    unit_set made_of_one(unit_id article) const;
 
     std::shared_ptr<const char> identity_ = std::make_shared<const char>('\0');
     std::uint64_t revision_ = 0;
@@ -340,13 +341,22 @@ inline selection corpus::select(const selection_criteria& criteria) const {
         if (!criteria.include_generated)
             for (const unit_id unit : generated_) returned->erase(unit);
     }
-    if (criteria.unlike) {
-        const unit_id own = source_ref(*this).article_of(*criteria.unlike);
-        for (std::size_t i = 0; i < units_.size(); ++i)
-            if (const unit_id unit = unit_at(i); source_ref(*this).article_of(unit) == own)
-                returned->erase(unit);
-    }
+    if (criteria.unlike) made_of_one(source_ref(*this).article_of(*criteria.unlike)).for_each([&](unit_id unit) {
+        returned->erase(unit);
+    });
     return selection(std::move(expression), std::move(returned), std::move(walked)).made_by(state());
+}
+
+// The article, its parts, and what was generated from these alone.
+inline unit_set corpus::made_of_one(unit_id article) const {
+    unit_set own(size());
+    for (std::size_t i = 0; i < units_.size(); ++i)
+        if (const unit_id unit = unit_at(i); source_ref(*this).article_of(unit) == article) own.insert(unit);
+    for (const unit_id unit : generated_) {
+        const auto& sources = units_[index_of(unit)].sources;
+        if (std::ranges::all_of(sources, [&](unit_id source) { return own.contains(source); })) own.insert(unit);
+    }
+    return own;
 }
 
 inline unit_set corpus::matching(const selection_criteria& criteria, const filter* scope_condition) const {

@@ -28,7 +28,7 @@ struct selection_criteria {
     const filter* where = nullptr;         // null: no filter
     const scope* within = nullptr;         // null: none was given, which a source may refuse
     bool include_generated = false;        // may generated text be returned as if it were a source?
-    std::optional<unit_id> unlike{};       // leave out this unit and everything of its article
+    std::optional<unit_id> unlike{};       // leave out this unit, its whole article, and summaries of that alone
 };
 
 /// Views that a source returns stay valid as long as the source does and nobody changes it.

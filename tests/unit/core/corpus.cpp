@@ -169,6 +169,16 @@ TEST_CASE("units like another leave out its whole article") {
     CHECK(members(c.select({.unlike = unit_id{3}}), c.size()) == found{1, 2});
 }
 
+TEST_CASE("units like another leave out summaries of its article alone, and keep those of others as well") {
+    corpus c = two_products();
+    c.add_generated({.id = "of a", .text = "x", .sources = {unit_id{0}}});
+    c.add_generated({.id = "of a and b", .text = "x", .sources = {unit_id{0}, unit_id{1}}});
+    c.add_generated({.id = "of that of a", .text = "x", .sources = {unit_id{3}}});
+    CHECK(members(c.select({.include_generated = true, .unlike = unit_id{0}}), c.size()) == found{1, 2, 4});
+    // A summary is searched by: its sources may be found, itself and what was made of it alone may not.
+    CHECK(members(c.select({.include_generated = true, .unlike = unit_id{3}}), c.size()) == found{0, 1, 2, 4});
+}
+
 TEST_CASE("evaluating by column agrees with evaluating unit by unit") {
     corpus c(schema{{"n", field_type::integer}, {"s", field_type::string}});
     std::uint32_t seed = 1;
