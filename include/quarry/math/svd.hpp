@@ -111,7 +111,7 @@ struct truncated_svd {
 /// most its numerical rank. Values below 1e-10 of the largest count as 0; a matrix of zeros has rank 0.
 ///
 /// Exact up to rounding if rank + oversampling reaches the smaller side.
-/// Requires  finite numbers.
+/// Requires  finite numbers whose squares neither overflow nor vanish.
 /// Cost      with l = rank + oversampling: 2 (iterations + 1) products with l vectors, O((rows + columns) l^2) for the
 ///           rest, and about 3 (rows + columns) l doubles.
 /// Errors    usage_error `svd.rank` for rank 0.
