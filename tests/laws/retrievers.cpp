@@ -1,0 +1,199 @@
+// The laws of retrievers, applied to every leaf, every stage, and pipelines of them.
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "laws/retriever.hpp"
+#include "quarry/build.hpp"
+#include "quarry/expand/identity.hpp"
+#include "quarry/rank/diversify.hpp"
+#include "quarry/rank/fuse.hpp"
+#include "quarry/rank/lift.hpp"
+#include "quarry/rank/rerank.hpp"
+#include "quarry/rank/threshold.hpp"
+#include "quarry/retrieve/any_retriever.hpp"
+#include "quarry/retrieve/dense.hpp"
+#include "quarry/retrieve/hybrid.hpp"
+#include "quarry/retrieve/lexical.hpp"
+#include "quarry/retrieve/whole_article.hpp"
+#include "support/catch.hpp"
+#include "support/lists.hpp"
+#include "support/toy_engine.hpp"
+#include "support/words.hpp"
+
+using namespace quarry;
+
+namespace {
+
+// Keys of a unit: its words, and each half of them.
+struct halves {
+    unit_kind of;
+    key_kind kind() const { return key_kind::body; }
+    unit_kind level() const { return of; }
+    void operator()(source_ref source, unit_id unit, key_sink emit) const {
+        const std::string text(source.text(unit));
+        emit({unit, key_part::whole, text});
+        if (text.size() < 2) return;
+        emit({unit, key_part::phrase, text.substr(0, text.size() / 2)});
+        emit({unit, key_part::phrase, text.substr(text.size() / 2)});
+    }
+};
+
+// Counts letters of w0 to w7, plus one everywhere; without state, so safe from threads.
+struct word_embedder {
+    std::size_t dimension() const { return 8; }
+    void embed(role, std::span<const std::string_view> texts, std::span<float> rows) const {
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            for (std::size_t j = 0; j < 8; ++j) {
+                float& x = rows[i * 8 + j] = .25f;
+                for (std::size_t at = 0; at + 1 < texts[i].size(); ++at)
+                    if (texts[i][at] == 'w' && texts[i][at + 1] == static_cast<char>('0' + j)) x += 1.0f;
+            }
+    }
+};
+
+// A judge by a hash of the passage, with few values, so that there are ties.
+struct hash_judge {
+    std::vector<float> operator()(std::string_view, std::span<const std::string_view> passages) const {
+        std::vector<float> scores;
+        for (const std::string_view p : passages) {
+            std::uint32_t hash = 7;
+            for (const char c : p) hash = hash * 31 + static_cast<std::uint8_t>(c);
+            scores.push_back(static_cast<float>(hash % 9) - 4);
+        }
+        return scores;
+    }
+};
+
+// Thirty articles of three chunks each, in no particular order of ids; articles and chunks have a bucket of their own.
+struct world {
+    corpus articles{schema{{"bucket", field_type::integer}}};
+    toy::engine engine{};
+    knowledge_base of_articles, of_chunks;
+
+    static corpus& fill(corpus& c) {
+        std::mt19937 random(1);
+        const auto bucket = [&] { return metadata{{"bucket", static_cast<int>(random() % 100)}}; };
+        for (int i = 0; i < 30; ++i) {
+            std::string text;
+            for (int w = 0; w < 12; ++w) text += (w == 0 ? "w" : " w") + std::to_string(random() % 10);
+            c.add({.id = "article " + std::to_string(i), .text = text, .meta = bucket()});
+        }
+        for (std::uint32_t i = 0; i < 90; ++i) {
+            const unit_id article{(i * 7) % 30};
+            const std::size_t begin = 12 * (i / 30);
+            c.add_part(article, {.span = {begin, begin + 11}, .meta = bucket()});
+        }
+        return c;
+    }
+    static build_options options() { return {.words = toy::whitespace()}; }
+
+    world()
+        : of_articles(build(fill(articles), halves{unit_kind::article}, word_embedder{}, options())),
+          of_chunks(build(articles, halves{unit_kind::chunk}, word_embedder{}, options())) {
+        for (std::size_t i = 0; i < 30; ++i) {
+            const unit_id unit = unit_at(i);
+            std::vector<float> row(8);
+            const std::string_view texts[] = {articles.text(unit)};
+            word_embedder{}.embed(role::document, texts, row);
+            engine.put({.id = std::string(articles.id(unit)), .text = std::string(articles.text(unit)), .vector = row,
+                        .fields = {{"bucket", *articles.value(unit, "bucket")}}});
+        }
+    }
+};
+
+const world& here() {
+    static const world w;
+    return w;
+}
+
+const std::vector<std::string> questions{"w1 w2", "w3 w3 w9", "w0 w1 w2 w3 w4 w5 w6 w7 w8 w9", "nobody knows"};
+
+auto words() { return lexical(here().of_articles.bm25); }
+auto meaning() { return dense(here().of_articles.vectors, word_embedder{}); }
+auto chunk_words() { return lexical(here().of_chunks.bm25); }
+auto chunk_meaning() { return dense(here().of_chunks.vectors, word_embedder{}); }
+
+}  // namespace
+
+TEST_CASE("laws: lexical") {
+    laws::retriever(words(), questions);
+    laws::retriever(chunk_words(), questions);
+}
+
+TEST_CASE("laws: dense") {
+    laws::retriever(meaning(), questions);
+    laws::retriever(chunk_meaning(), questions);
+}
+
+TEST_CASE("laws: leaves over an engine elsewhere") {
+    const world& w = here();
+    const toy::engine_words engine_words(w.engine, w.articles);
+    const toy::engine_vectors engine_vectors(w.engine, w.articles, 8);
+    laws::retriever(lexical(engine_words, source_ref(w.articles)), questions);
+    laws::retriever(dense(engine_vectors, source_ref(w.articles), word_embedder{}), questions);
+    laws::retriever(fuse(rrf{}, words(), dense(engine_vectors, source_ref(w.articles), word_embedder{})), questions,
+                    {.prefix_up_to = 1000});
+}
+
+TEST_CASE("laws: fusion by ranks and by relative scores") {
+    laws::retriever(fuse(rrf{}, words(), meaning()), questions, {.prefix_up_to = 1000});
+    laws::retriever(fuse(rrf{.k = 1.0f, .weights = {.3f, .7f}, .fetch = 12}, words(), meaning()), questions,
+                    {.prefix_up_to = 12});
+    laws::retriever(fuse(convex{.weights = {.2f, .8f}}, words(), meaning()), questions, {.prefix_up_to = 1000});
+    laws::retriever(fuse(relative_score{}, words(), meaning()), questions, {.prefix_up_to = 1000});
+    laws::retriever(fuse(distribution_based{}, words(), meaning()), questions, {.prefix_up_to = 1000});
+}
+
+TEST_CASE("laws: bounded fusion") {
+    laws::retriever(hybrid(words(), meaning()), questions);
+    laws::retriever(fuse(bounded{.fetch = 1}, chunk_meaning(), chunk_words()), questions);
+    laws::retriever(fuse(bounded{.weights = {.5f, 1.0f, .2f}}, words(), meaning(), words()), questions);
+}
+
+TEST_CASE("laws: floors and caps") {
+    laws::retriever(meaning() | at_least<cosine_scale>{.8f}, questions);
+    laws::retriever(chunk_meaning() | per_article(1), questions, {.filters_commute = false});
+    laws::retriever(chunk_words() | per_article(2), questions, {.filters_commute = false});
+    laws::retriever(meaning() | distinct_texts(), questions);
+}
+
+TEST_CASE("laws: lift") {
+    laws::retriever(chunk_words() | lift(unit_kind::article), questions, {.filters_commute = false});
+    laws::retriever(chunk_meaning() | lift(unit_kind::article), questions, {.filters_commute = false});
+}
+
+TEST_CASE("laws: rerank") {
+    laws::retriever(words() | rerank(hash_judge{}, {.fetch = 200}), questions);
+    laws::retriever(hybrid(words(), meaning()) | rerank(hash_judge{}, {.fetch = 8}), questions, {.prefix_up_to = 8});
+}
+
+TEST_CASE("laws: diversify") {
+    laws::retriever(meaning() | diversify(here().of_articles.vectors, mmr{.fetch = 200}), questions);
+    laws::retriever(hybrid(words(), meaning()) | diversify(here().of_articles.vectors, mmr{.lambda = .2f, .fetch = 9}),
+                    questions, {.prefix_up_to = 9});
+}
+
+TEST_CASE("laws: whole_article") {
+    laws::retriever(whole_article(words()), questions);
+    laws::retriever(whole_article(chunk_meaning(), {.floor = .9f}), questions, {.filters_commute = false});
+    laws::retriever(whole_article(meaning(), {.most = 5}), questions, {.most = 5});
+    laws::retriever(whole_article(meaning(), chunk_words()), questions, {.prefix_up_to = 1000, .filters_commute = false});
+}
+
+TEST_CASE("laws: any_retriever and whole pipelines") {
+    laws::retriever(any_retriever(words()), questions);
+    laws::retriever(any_retriever(fuse(rrf{}, any_retriever(words()), any_retriever(meaning()))), questions,
+                    {.prefix_up_to = 1000});
+    laws::retriever(fuse(rrf{}, chunk_words(), chunk_meaning()) | rerank(hash_judge{}, {.fetch = 100}) |
+                        lift(unit_kind::article) | distinct_texts(),
+                    questions, {.filters_commute = false});
+}
+
+TEST_CASE("laws: a retriever of a user's own") {
+    toy::scored_units hits;
+    for (std::uint32_t unit = 0; unit < 25; ++unit) hits.emplace_back(unit, static_cast<float>(unit % 6));
+    const auto own = toy::listed<bm25_scale>(here().articles, toy::in_order(hits));
+    laws::retriever(own, questions);
+}
