@@ -114,6 +114,10 @@ class request {
     void tell(const trace_event& event) const {
         if (trace* t = query_->tracer()) t->events.push_back(event);
     }
+    /// `text` is only copied where there is a trace.
+    void remark(std::string_view stage, std::string_view text) const {
+        if (trace* t = query_->tracer()) t->remarks.push_back({stage, std::string(text)});
+    }
     std::uint32_t note(const ledger_entry& entry) { return spent_->notes.note(entry); }
     const ledger& notes() const noexcept { return spent_->notes; }
     std::shared_ptr<const ledger> share_notes() const noexcept { return {spent_, &spent_->notes}; }

@@ -29,13 +29,17 @@ enum class trace_code : std::uint8_t {
     reranked,     // in: hits, out: hits in the reranker's order
     diversified,  // in: candidates, out: picks
     corrected,    // in: words of the question that no text has, out: those taken for a word one edit away
+    probed,       // in: texts that a prober proposed, out: distinct ones that were searched for
+    relaxed,      // in: units under a filter that left nothing, out: units without the conditions that were dropped
+    degraded,     // in: optional steps, out: those that were taken; a remark says what failed
     unknown,      // a probe in which nothing was known: no word of the index, or an embedder's zero vector
 };
 
 constexpr std::string_view name_of(trace_code code) noexcept {
-    constexpr std::string_view names[] = {"filtered",   "embedded", "remembered", "searched",   "widened",
-                                          "collapsed",  "fused",    "floored",    "capped",     "lifted",
-                                          "suppressed", "reranked", "diversified", "corrected", "unknown"};
+    constexpr std::string_view names[] = {"filtered",  "embedded", "remembered",  "searched",   "widened",  "collapsed",
+                                          "fused",     "floored",  "capped",      "lifted",     "suppressed",
+                                          "reranked",  "diversified", "corrected", "probed",    "relaxed",  "degraded",
+                                          "unknown"};
     return names[static_cast<std::size_t>(code)];
 }
 
@@ -53,8 +57,15 @@ inline std::string to_string(const trace_event& event) {
     return out;
 }
 
+/// What cannot be said in numbers: what was repaired in a model's reply, which exception was caught.
+struct trace_remark {
+    std::string_view stage;  // a literal
+    std::string text;
+};
+
 struct trace {
-    std::vector<trace_event> events;
+    std::vector<trace_event> events{};
+    std::vector<trace_remark> remarks{};
 
     /// The first event with this code, or null.
     const trace_event* find(trace_code code, std::string_view stage = {}) const noexcept {
@@ -67,6 +78,7 @@ struct trace {
 inline std::string to_string(const trace& t) {
     std::string out;
     for (const trace_event& event : t.events) out += to_string(event) + '\n';
+    for (const trace_remark& remark : t.remarks) out += detail::concat(remark.stage, ": ", remark.text, '\n');
     return out;
 }
 

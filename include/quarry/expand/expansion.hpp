@@ -1,7 +1,7 @@
 // Expansion: what has to be done for many units at once before their keys can be asked for.
 //
-// Asking a model for a hundred thousand contexts one by one takes days. An expander that asks may prepare: it is shown all
-// units, makes its calls in parallel, and hands back an expander that has the answers, with a report of what they took.
+// Asking a model for a hundred thousand contexts one by one takes days. An expander that asks may prepare: it is shown
+// all units, makes its calls in parallel, and hands back one that has the answers, with a report of what they took.
 // Asked without preparing, it makes the calls of one unit at a time, and gives the same keys.
 #pragma once
 
@@ -50,8 +50,8 @@ concept PreparedExpander = requires(const P& prepared, source_ref source, unit_i
 
 /// An expander with work that is better done for many units at once.
 ///
-/// prepare() throws only what ends a build: `cancelled`, a spent budget, a callback's exception. What was paid for until
-/// then is in the caches that its generator was given.
+/// prepare() throws only what ends a build: `cancelled`, a spent budget, a callback's exception. What was paid for
+/// until then is in the caches that its generator was given.
 template <class X>
 concept PreparingExpander = KeyExpander<X> &&
     requires(const X& expander, source_ref source, std::span<const unit_id> units, const expansion_run& run) {

@@ -44,6 +44,7 @@ struct text_rules {
     std::size_t longest = 64 * 1024;        // bytes of the reply that are looked at
     std::span<const std::string> labels{};  // how lines begin by which the model writes the prompt on (prompt::labels)
     const known_runs* prompt = nullptr;     // what the model was given, for telling copies; null: they are not told
+    std::string_view passage{};             // what it was to describe: returning just that is a copy, however short
 };
 
 struct text_reply {
@@ -161,13 +162,17 @@ inline std::string_view without_reasoning(std::string_view text, notices& seen) 
 inline std::string_view own_turn(std::string_view text, notices& seen) {
     while (const std::size_t length = template_token_at(text, 0)) {
         seen.add(noticed::template_token);
+        const std::string_view token = text.substr(0, length);
         text.remove_prefix(length);
-        // <|im_start|>assistant, <start_of_turn>model
-        for (const std::string_view role : {"assistant", "model", "bot"})
-            if (text.starts_with(role) && (text.size() == role.size() || blank_at(text.substr(role.size())) != 0)) {
-                text.remove_prefix(role.size());
-                break;
-            }
+        if (token == "<|user|>" || token == "<|system|>") return {};
+        // <|im_start|>assistant, <start_of_turn>model; any other name begins somebody else's turn.
+        if (token.find("start") != std::string_view::npos) {
+            const std::string_view role = text.substr(0, (std::min)(text.find_first_of("\r\n<"), std::size_t{24}));
+            if (role.empty()) continue;
+            if (!starts_with_any(role, {"assistant", "model", "bot"}) && role.size() < 24) return {};
+            for (const std::string_view own : {"assistant", "model", "bot"})
+                if (role == own) text.remove_prefix(own.size());
+        }
         text = without_leading_blanks(text);
     }
     const token_span token = find_template_token(text);
@@ -614,6 +619,7 @@ inline text_reply read_text(const completion& reply, const text_rules& rules) {
     out.seen.add_if(is_refusal(text), noticed::refusal);
     out.seen.add_if(!has_letter(text), noticed::empty);
     if (rules.prompt) out.copied = rules.prompt->share_in(text);
+    if (!rules.passage.empty() && word_numbers(text) == word_numbers(rules.passage)) out.copied = 1.0;
     out.seen.add_if(out.copied > 0.5, noticed::copies_prompt);
     out.usable = !out.seen.has(noticed::empty) && !out.seen.has(noticed::loop) && !out.seen.has(noticed::refusal) &&
                  out.copied <= rules.most_copied;

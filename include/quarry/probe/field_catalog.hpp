@@ -37,6 +37,7 @@ struct field_hint {
     std::string field;
     bool hidden = false;           // neither shown nor read nor accepted: for what scopes are made of
     bool only_when_named = false;  // its values are everyday words and count only where the question names the field
+    bool open = false;             // values that nobody holds may be asked for: for catalogs that do not know all
     std::vector<std::string> names{};                            // other words for the field: "written by"
     std::vector<std::pair<std::string, std::string>> aliases{};  // other words for a value: {"flat", "apartment"}
 };

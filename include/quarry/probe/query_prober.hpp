@@ -4,10 +4,11 @@
 // question, or both. What it makes is a proposal: retrieve/probed.hpp runs it, ANDs its filter with the query's own and
 // the scope, and says in the trace what became of it.
 //
-// A prober sees the question and can pay for model calls. It never sees the filter of the query or its scope, so no
-// reply of a model can be about them.
+// A prober is handed a `question`: the words, and the means to pay for model calls. The filter of the query and its
+// scope are not in it, so no prompt can tell them and no reply of a model can be about them.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,10 @@
 
 #include "../config.hpp"
 #include "../core/filter.hpp"
+#include "../core/request.hpp"
 #include "../detail/text.hpp"
+#include "../model/generator.hpp"
+#include "../text/unicode.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -32,24 +36,25 @@ struct probe {
 
 /// What happened to a part of a proposal. `what` of the note quotes the part.
 enum class probe_code : std::uint8_t {
-    snapped,       // a value was taken for a stored one that is written differently
-    converted,     // a value was converted to its field's type without loss
-    ambiguous,     // could mean several fields or values: not read
-    unread,        // words that name a value, a year or a number and became no condition
-    conflict,      // a second value for a field that has one: not read
-    dropped_leaf,  // a condition that is unknown or impossible was left out
-    dropped_filter,
-    limited,     // a limit was clamped or ignored
-    original,    // there was no usable text, so the question's own is searched
-    unreadable,  // a reply was not understood
-    repaired,    // a second reply was asked for and used
-    duplicate,   // a text that was there already
+    snapped,         // a value was taken for a stored one that is written differently
+    converted,       // a value was converted to its field's type without loss
+    ambiguous,       // could mean several fields or values: not read
+    unread,          // words that name a value, a year or a number and became no condition
+    conflict,        // a second value for a field that has one: not read
+    dropped_leaf,    // a condition that is unknown or impossible was left out
+    dropped_filter,  // the whole filter was
+    limited,         // a limit was clamped or ignored
+    original,        // the text proposed was not fit to be searched for
+    unreadable,      // a reply was not understood
+    repaired,        // a second reply was asked for
+    duplicate,       // a text that was there already
+    noticed,         // what the reader of the reply noticed
 };
 
 constexpr std::string_view name_of(probe_code code) noexcept {
-    constexpr std::string_view names[] = {"snapped",  "converted",    "ambiguous",      "unread",
-                                          "conflict", "dropped_leaf", "dropped_filter", "limited",
-                                          "original", "unreadable",   "repaired",       "duplicate"};
+    constexpr std::string_view names[] = {"snapped",      "converted",      "ambiguous", "unread",   "conflict",
+                                          "dropped_leaf", "dropped_filter", "limited",   "original", "unreadable",
+                                          "repaired",     "duplicate",      "noticed"};
     return names[static_cast<std::size_t>(code)];
 }
 
@@ -70,5 +75,50 @@ struct probed_query {
     bool complete = true;                // everything that looks like a condition became one
     std::vector<probe_note> notes{};
 };
+
+/// What a prober sees of a request.
+class question {
+   public:
+    /// The request must outlive it.
+    explicit question(request& r) noexcept : request_(&r) {}
+
+    std::string_view text() const noexcept { return request_->text(); }
+
+    /// The generator's reply. The same prompt of the same prober is paid for once a request.
+    ///
+    /// Errors  `cancelled` before the call; whatever the generator throws, unchanged.
+    template <Generator G>
+    completion reply(callable_identity who, const G& generator, const prompt& p) {
+        const std::string name = detail::hexadecimal(p.fingerprint());
+        // The first letter says whether the reply was cut off.
+        if (const std::string* known = request_->remembered().find_text(who, name))
+            return completion(known->substr(1), known->front() == '1');
+        request_->pay_for_a_call();
+        completion c = generate(generator, p, request_->asked().stop_token());
+        request_->remembered().keep_text(who, name, (c.cut_off ? "1" : "0") + c.text);
+        return c;
+    }
+
+   private:
+    request* request_;
+};
+
+template <class P>
+concept QueryProber = requires(const P& prober, question& q) {
+    { prober(q) } -> std::same_as<probed_query>;  // safe from several threads, or wrapped in serialized()
+};
+
+/// `original` and after it those of `proposed` that say something else, case aside; the first of equals stays.
+inline std::vector<probe> distinct_probes(probe original, const std::vector<probe>& proposed) {
+    std::vector<probe> out{std::move(original)};
+    std::vector<std::string> seen{case_folded(detail::trimmed(out.front().text))};
+    for (const probe& p : proposed) {
+        std::string folded = case_folded(detail::trimmed(p.text));
+        if (std::ranges::find(seen, folded) != seen.end()) continue;
+        seen.push_back(std::move(folded));
+        out.push_back(p);
+    }
+    return out;
+}
 
 }  // namespace QUARRY_NAMESPACE

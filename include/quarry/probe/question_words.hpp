@@ -3,6 +3,8 @@
 // Not an analyzer: nothing is dropped, since "not", "before" and a comma are what a reader lives on.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +37,47 @@ struct word_key {
 };
 word_key key_of(std::string_view text);
 
+/// Words of English that join others and say nothing of their own, lower case.
+bool is_preposition(std::string_view w) noexcept;
+bool is_filler(std::string_view w) noexcept;    // and articles, "and", "or", "that are"
+bool is_everyday(std::string_view w) noexcept;  // and what questions are asked with
+
 /// Letters and digits alone, case folded: what "Remote Work", "remote_work" and "remote-work" have in common.
 std::string squeezed(std::string_view text);
 
 // ------------------------------------------------------------------------------------------------------------- detail
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& sorted) noexcept {
+    return std::binary_search(sorted.begin(), sorted.end(), word);
+}
+
+inline bool is_preposition(std::string_view w) noexcept {
+    static constexpr auto words =
+        std::to_array<std::string_view>({"about", "at", "by", "containing", "during", "for", "from", "having", "in",
+                                         "including", "of", "on", "per", "through", "to", "under", "with"});
+    static_assert(std::is_sorted(words.begin(), words.end()));
+    return is_one_of(w, words);
+}
+
+// Words that carry no condition and may stand between two that belong together.
+inline bool is_filler(std::string_view w) noexcept {
+    static constexpr auto words = std::to_array<std::string_view>(
+        {"a",    "also", "an",    "and",  "any",   "are",  "be",    "being", "both", "but",   "either",
+         "has",  "have", "is",    "it",   "more",  "one",  "ones",  "or",    "plus", "some",  "such",
+         "that", "the",  "their", "them", "these", "they", "those", "was",   "were", "which", "who"});
+    static_assert(std::is_sorted(words.begin(), words.end()));
+    return is_one_of(w, words) || is_preposition(w);
+}
+
+inline bool is_everyday(std::string_view w) noexcept {
+    static constexpr auto words = std::to_array<std::string_view>(
+        {"all",  "as",    "can",  "could", "do",    "does", "find", "get",  "give", "go",
+         "how",  "i",     "if",   "last",  "me",    "most", "new",  "only", "show", "than",
+         "then", "there", "what", "when",  "where", "why",  "will", "you"});
+    static_assert(std::is_sorted(words.begin(), words.end()));
+    return is_one_of(w, words) || is_filler(w);
+}
 
 inline std::string_view without_possessive_s(std::string_view word) noexcept {
     for (const std::string_view ending : {"'s", "\u2019s", "'S", "'", "\u2019"})

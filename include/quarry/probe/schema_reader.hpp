@@ -55,6 +55,8 @@ class schema_reader {
     /// Errors  none but those of memory: what cannot be read stays text.
     probed_query read(std::string_view question) const;
 
+    probed_query operator()(question& q) const { return read(q.text()); }
+
    private:
     struct sense {
         std::size_t field;
@@ -87,38 +89,6 @@ class schema_reader {
 // ------------------------------------------------------------------------------------------------------------- detail
 
 namespace detail {
-
-template <std::size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& sorted) noexcept {
-    return std::binary_search(sorted.begin(), sorted.end(), word);
-}
-
-inline bool is_preposition(std::string_view w) noexcept {
-    static constexpr auto words =
-        std::to_array<std::string_view>({"about", "at", "by", "containing", "during", "for", "from", "having", "in",
-                                         "including", "of", "on", "per", "through", "to", "under", "with"});
-    static_assert(std::is_sorted(words.begin(), words.end()));
-    return is_one_of(w, words);
-}
-
-// Words that carry no condition and may stand between two that belong together.
-inline bool is_filler(std::string_view w) noexcept {
-    static constexpr auto words = std::to_array<std::string_view>(
-        {"a",    "also", "an",    "and",  "any",   "are",  "be",    "being", "both", "but",   "either",
-         "has",  "have", "is",    "it",   "more",  "one",  "ones",  "or",    "plus", "some",  "such",
-         "that", "the",  "their", "them", "these", "they", "those", "was",   "were", "which", "who"});
-    static_assert(std::is_sorted(words.begin(), words.end()));
-    return is_one_of(w, words) || is_preposition(w);
-}
-
-inline bool is_everyday(std::string_view w) noexcept {
-    static constexpr auto words = std::to_array<std::string_view>(
-        {"all",  "as",    "can",  "could", "do",    "does", "find", "get",  "give", "go",
-         "how",  "i",     "if",   "last",  "me",    "most", "new",  "only", "show", "than",
-         "then", "there", "what", "when",  "where", "why",  "will", "you"});
-    static_assert(std::is_sorted(words.begin(), words.end()));
-    return is_one_of(w, words) || is_filler(w);
-}
 
 inline bool is_possessive(std::string_view w) noexcept {
     return w == "my" || w == "our" || w == "your" || w == "his" || w == "her" || w == "their";

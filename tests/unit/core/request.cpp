@@ -331,6 +331,9 @@ TEST_CASE("a child pays, notes and remembers where its parent does, and says wha
     REQUIRE(told.find(trace_code::filtered, "narrowed"));
     CHECK(told.find(trace_code::filtered, "narrowed")->in == 3);
     CHECK(told.find(trace_code::filtered, "narrowed")->out == 2);
+    moved.remark("stage", "words");
+    REQUIRE(told.remarks.size() == 1);
+    CHECK(told.remarks[0].text == "words");
 }
 
 TEST_CASE("a child is refused a filter that does not fit, and other words where a unit is searched by") {

@@ -25,6 +25,8 @@ TEST_CASE("a trace prints one line an event, in the order of the flow") {
     const trace t{{{trace_code::filtered, "query", 9, 4}, {trace_code::searched, "dense", 4, 4}}};
     CHECK(to_string(t) == "query: filtered 9 -> 4\ndense: searched 4 -> 4\n");
     CHECK(to_string(trace{}).empty());
+    const trace remarked{{{trace_code::probed, "rewrite", 3, 2}}, {{"rewrite", "one text came twice"}}};
+    CHECK(to_string(remarked) == "rewrite: probed 3 -> 2\nrewrite: one text came twice\n");
 }
 
 TEST_CASE("finding gives the first event of a code, of a stage if one is named, else nothing") {

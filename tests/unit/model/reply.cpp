@@ -98,7 +98,12 @@ TEST_CASE("what comes after a token of a chat format is another turn") {
     CHECK(text_of("<start_of_turn>model\nFees.<end_of_turn>") == "Fees.");
     CHECK(text_of("Fees.</s>[INST] more [/INST]") == "Fees.");
     CHECK(text_of("Fees.\n<|im") == "Fees.");
-    CHECK(text_of("<|im_start|>assistants help with fees.") == "assistants help with fees.");
+    CHECK(text_of("<|start_header_id|>assistant<|end_header_id|>\n\nFees.<|eot_id|>") == "Fees.");
+    CHECK(text_of("<|assistant|>Fees.") == "Fees.");
+    for (const char* other :
+         {"<|im_start|>user\nWhy?", "<start_of_turn>user\nWhy?", "<|user|>Why?", "<|im_start|>admin\nWhy?"})
+        CHECK(text_of(other).empty());
+    CHECK(text_of("<|im_start|>assistants help users with fees.") == "assistants help users with fees.");
     CHECK(text_of("f <| x |> g applies f") == "f <| x |> g applies f");
     CHECK(seen_in("Fees.<|im_end|>").has(noticed::template_token));
 }
@@ -169,6 +174,10 @@ TEST_CASE("a text that merely returns its source is not usable, one that quotes 
     CHECK(quoting.seen.has(noticed::copies_prompt));
     CHECK(read_text(completion(more), rules).copied == 0.0);
     CHECK(read_text(completion(source)).usable);  // nobody said what the source was
+    const text_reply echo = read_text(completion("The office moved!"), {.passage = "the office moved"});
+    CHECK_FALSE(echo.usable);
+    CHECK(echo.seen.has(noticed::copies_prompt));
+    CHECK(read_text(completion("The office moved twice."), {.passage = "the office moved"}).usable);
 }
 
 TEST_CASE("sentences beyond what was asked for and one are noticed, two list items are a list") {
