@@ -143,6 +143,8 @@ class request {
         ++spent_->calls;
     }
     std::size_t paid_calls() const noexcept { return spent_->calls; }
+    /// A request and its children do; two queries of a batch do not.
+    bool shares_budget_with(const request& other) const noexcept { return spent_ == other.spent_; }
 
    private:
     // What a request and its children have in common besides the memo.

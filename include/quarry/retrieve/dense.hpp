@@ -40,14 +40,18 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
     source_ref source() const noexcept { return source_; }
     const key_table* keys() const noexcept { return keys_; }
 
-    /// Buys the rows of a batch's questions in one call.
+    /// Buys the rows of a batch's questions in one call, which every budget that gains by it pays once.
     void prepare(std::span<request> batch) const {
         std::vector<std::string_view> texts;
         std::vector<std::string> names;
+        std::vector<request*> payers;
         for (request& q : batch) {
             // An example that has no row is embedded as a document, not with these.
             if (q.asked().example() || remembered(q) || std::ranges::find(texts, q.text()) != texts.end()) continue;
-            q.pay_for_a_call();
+            if (std::ranges::none_of(payers, [&](const request* p) { return p->shares_budget_with(q); })) {
+                q.pay_for_a_call();
+                payers.push_back(&q);
+            }
             texts.push_back(q.text());
             names.push_back(q.name());
         }
