@@ -1,0 +1,349 @@
+// Probed: retrieval by what a prober makes of the question.
+//
+//     search | narrowed_by(schema_reader(fields))       one text under a narrower filter; scores keep their scale
+//     search | probed_by(rewrite(model))                several texts, one search each, fused by rank
+//
+// The filter that a prober read is ANDed with the query's own filter and scope; it can only take away. A prober is
+// optional: where it throws or the budget has no call left for it, the question is searched as it was asked, the result
+// is `degraded` and the trace says why. Scope and filter of the query are not optional and never relaxed.
+//
+// The surprising thing: a filter that leaves nothing is dropped by default, since a model's filter is wrong more often
+// than a question is answerless. Then too the result is `degraded`, and the trace has a `relaxed` event. Where an empty
+// answer is the right one ("none of your documents is from 2031"), say relaxation::none.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/error.hpp"
+#include "../core/retriever.hpp"
+#include "../detail/text.hpp"
+#include "../probe/query_prober.hpp"
+#include "../rank/fuse.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+/// What is done with a prober's filter under which nothing was found.
+enum class relaxation : std::uint8_t {
+    none,           // nothing was found
+    one_condition,  // one condition of an `and` is dropped, those that keep most units tried first; else all
+    all,            // the question is searched as it was asked
+};
+
+struct narrow_options {
+    relaxation relax = relaxation::all;
+    bool obey_limit = true;    // "five recipes" are five, though more were asked for
+    bool fail_quietly = true;  // search plainly where the prober throws; false: its exception is the caller's
+};
+
+struct probe_options {
+    rrf fusion{};                    // its weights are not used: probes have their own
+    float original_weight = 1.0f;    // the question's own list; it is always searched
+    bool beside_unfiltered = false;  // also search every text without the prober's filter, and fuse these lists in
+    relaxation relax = relaxation::all;
+    bool obey_limit = true;
+    bool fail_quietly = true;
+};
+
+namespace detail {
+
+/// The prober's proposal, or nothing where it failed and that is allowed.
+template <QueryProber P>
+std::optional<probed_query> proposed(const P& prober, request& q, bool fail_quietly, std::string_view stage) {
+    std::string why;
+    try {
+        question asked(q);
+        probed_query p = prober(asked);
+        for (const probe_note& note : p.notes) q.remark(stage, to_string(note));
+        std::erase_if(p.probes, [](const probe& one) { return trimmed(one.text).empty(); });
+        return p;
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const error& e) {
+        if (!fail_quietly || e.code() == "self_query.refused") throw;
+        why = e.what();
+    } catch (const std::exception& e) {
+        if (!fail_quietly) throw;
+        why = e.what();
+    } catch (...) {
+        if (!fail_quietly) throw;
+        why = "an exception that is no std::exception";
+    }
+    q.check();  // stopped or late: that is no failure of the prober
+    q.tell({trace_code::degraded, stage, 1, 0});
+    q.remark(stage, why);
+    return std::nullopt;
+}
+
+/// A child under `f`, or without it where the two filters are too deep together.
+inline request child_under(request& q, const std::optional<filter>& f, std::optional<std::string> words,
+                           std::string_view stage) {
+    if (f) {
+        const std::size_t own = q.asked().filtered() ? q.asked().filtered()->depth() : 0;
+        const std::size_t room = filter::deepest / 2;
+        if (f->depth() <= room && own <= room) return q.narrowed(&*f, std::move(words));
+        q.remark(stage, concat("the filter is left out: ", f->depth(), " levels beside ", own));
+    }
+    return q.narrowed(nullptr, std::move(words));
+}
+
+inline std::size_t count_of(const request& q) {
+    return q.allowed().units ? q.allowed().units->count() : q.source().size();
+}
+
+/// The filters that are tried, in this order, where nothing was found under `f`; the last one is none.
+inline std::vector<std::optional<filter>> weaker(request& q, const filter& f, relaxation policy) {
+    std::vector<std::optional<filter>> out;
+    if (policy == relaxation::none) return out;
+    constexpr std::size_t most = 16;  // conditions; every one costs an evaluation
+    if (policy == relaxation::one_condition && f.op() == filter_op::all_of && f.children().size() <= most) {
+        const auto all = f.children();
+        std::vector<std::pair<std::size_t, std::size_t>> by_size;
+        for (std::size_t i = 0; i < all.size(); ++i) by_size.emplace_back(count_of(q.narrowed(&all[i])), i);
+        std::ranges::stable_sort(by_size, [](const auto& a, const auto& b) { return a.first > b.first; });
+        for (const auto& [units, dropped] : by_size) {
+            std::vector<filter> rest;
+            for (std::size_t i = 0; i < all.size(); ++i)
+                if (i != dropped) rest.push_back(all[i]);
+            out.push_back(rest.size() == 1 ? rest.front() : all_of(std::move(rest)));
+        }
+    }
+    out.push_back(std::nullopt);
+    return out;
+}
+
+inline std::size_t limited(std::size_t k, const probed_query& p, bool obey) {
+    return obey && p.limit ? (std::min)(k, *p.limit) : k;
+}
+
+/// Where calls are counted, what must be bought is bought before what may be.
+template <class Base>
+void secure(const Base& base, request& q, bool fail_quietly) {
+    if (fail_quietly && q.asked().allowance().model_calls != SIZE_MAX) prepare(base, std::span<request>(&q, 1));
+}
+
+}  // namespace detail
+
+template <Retriever Base, QueryProber Prober>
+class narrowed_retriever : public retriever_interface<narrowed_retriever<Base, Prober>> {
+   public:
+    using scale = typename Base::scale;
+
+    narrowed_retriever(Base base, Prober prober, narrow_options options)
+        : base_(std::move(base)), prober_(std::move(prober)), options_(options) {}
+
+    source_ref source() const { return base_.source(); }
+
+    results<scale> run(request& q, std::size_t k) const {
+        if (q.asked().example() || detail::trimmed(q.text()).empty()) return base_.run(q, k);
+        detail::secure(base_, q, options_.fail_quietly);
+        const auto p = detail::proposed(prober_, q, options_.fail_quietly, stage_name);
+        if (!p) return degraded(base_.run(q, k));
+        const std::size_t wanted = detail::limited(k, *p, options_.obey_limit);
+        const std::string text = p->probes.empty() ? std::string(q.text()) : p->probes.front().text;
+        q.tell({trace_code::probed, stage_name, p->probes.size(), 1});
+        request child = detail::child_under(q, p->narrowed, text, stage_name);
+        auto found = base_.run(child, wanted);
+        if (!found.empty() || wanted == 0) return found;
+        if (text != q.text()) {  // all its words, before any condition is given up
+            request whole = detail::child_under(q, p->narrowed, {}, stage_name);
+            found = base_.run(whole, wanted);
+        }
+        if (!found.empty() || !p->narrowed) return found;
+        for (const auto& f : detail::weaker(q, *p->narrowed, options_.relax)) {
+            request wider = detail::child_under(q, f, {}, stage_name);
+            if (detail::count_of(wider) == 0) continue;
+            auto more = base_.run(wider, wanted);
+            if (more.empty()) continue;
+            q.tell({trace_code::relaxed, stage_name, detail::count_of(child), detail::count_of(wider)});
+            return degraded(std::move(more));
+        }
+        return found;
+    }
+
+   private:
+    static constexpr std::string_view stage_name = "narrow";
+
+    static results<scale> degraded(results<scale> r) {
+        r.state = result_state::degraded;
+        return r;
+    }
+
+    Base base_;
+    Prober prober_;
+    narrow_options options_;
+};
+
+template <Retriever Base, QueryProber Prober>
+class probed_retriever : public retriever_interface<probed_retriever<Base, Prober>> {
+   public:
+    using scale = rrf_scale;
+
+    probed_retriever(Base base, Prober prober, probe_options options)
+        : base_(std::move(base)), prober_(std::move(prober)), options_(std::move(options)) {
+        options_.fusion.check();
+        detail::checked_weights(std::span(&options_.original_weight, 1), 1);
+    }
+
+    source_ref source() const { return base_.source(); }
+
+    results<scale> run(request& q, std::size_t k) const {
+        const bool plain = q.asked().example() || detail::trimmed(q.text()).empty();
+        std::optional<probed_query> p;
+        if (!plain) {
+            detail::secure(base_, q, options_.fail_quietly);
+            p = detail::proposed(prober_, q, options_.fail_quietly, stage_name);
+        }
+        if (!p) {
+            std::vector<request> alone;
+            alone.push_back(q.narrowed(nullptr));
+            auto out = fused(q, std::move(alone), {1.0f}, k);
+            if (!plain) out.state = result_state::degraded;
+            return out;
+        }
+        const std::size_t wanted = detail::limited(k, *p, options_.obey_limit);
+        const std::vector<probe> texts = distinct_probes({std::string(q.text()), options_.original_weight}, p->probes);
+        q.tell({trace_code::probed, stage_name, p->probes.size(), texts.size()});
+        auto out = searched(q, texts, p->narrowed, wanted);
+        if (!out.empty() || wanted == 0 || !p->narrowed) return out;
+        const std::size_t before = detail::count_of(detail::child_under(q, p->narrowed, {}, stage_name));
+        for (const auto& f : detail::weaker(q, *p->narrowed, options_.relax)) {
+            const std::size_t units = detail::count_of(detail::child_under(q, f, {}, stage_name));
+            if (units == 0) continue;
+            auto more = searched(q, texts, f, wanted);
+            if (more.empty()) continue;
+            q.tell({trace_code::relaxed, stage_name, before, units});
+            more.state = result_state::degraded;
+            return more;
+        }
+        return out;
+    }
+
+   private:
+    static constexpr std::string_view stage_name = "probe";
+
+    results<scale> searched(request& q, const std::vector<probe>& texts, const std::optional<filter>& f,
+                            std::size_t k) const {
+        std::vector<request> children;
+        std::vector<float> weights;
+        children.reserve(2 * texts.size());
+        for (const probe& t : texts) {
+            children.push_back(detail::child_under(q, f, t.text, stage_name));
+            weights.push_back(t.weight);
+            if (!f || !options_.beside_unfiltered) continue;
+            children.push_back(q.narrowed(nullptr, t.text));
+            weights.push_back(t.weight);
+        }
+        return fused(q, std::move(children), detail::checked_weights(weights, weights.size()), k);
+    }
+
+    results<scale> fused(request& q, std::vector<request> children, const std::vector<float>& weights,
+                         std::size_t k) const {
+        const std::size_t fetch = (std::max)(k, options_.fusion.fetch);
+        detail::prepare(base_, std::span(children));  // all texts in one call
+        std::vector<detail::leg_list> lists;
+        for (std::size_t i = 0; i < children.size(); ++i) {
+            q.check();
+            lists.push_back(detail::list_of(base_.run(children[i], fetch), fetch, weights[i]));
+        }
+        return ranked(q, lists, k);
+    }
+
+    struct place {
+        std::size_t list, at;
+    };
+
+    results<scale> ranked(request& q, const std::vector<detail::leg_list>& lists, std::size_t k) const {
+        std::vector<std::pair<unit_id, std::vector<place>>> units;
+        std::unordered_map<unit_id, std::size_t> where;
+        std::size_t candidates = 0;
+        for (std::size_t l = 0; l < lists.size(); ++l)
+            for (std::size_t i = 0; i < lists[l].hits.size(); ++i, ++candidates) {
+                const auto [found, fresh] = where.try_emplace(lists[l].hits[i].unit, units.size());
+                if (fresh) units.push_back({lists[l].hits[i].unit, {}});
+                units[found->second].second.push_back({l, i});
+            }
+        std::vector<std::pair<hit<scale>, std::size_t>> all;
+        std::vector<float> parts;
+        for (std::size_t u = 0; u < units.size(); ++u) {
+            parts.clear();
+            for (const place& p : units[u].second) parts.push_back(part(lists, p));
+            std::ranges::sort(parts);
+            all.push_back({{units[u].first, no_key, options_.fusion.combine(parts), no_entry}, u});
+        }
+        const std::size_t kept = (std::min)(k, all.size());
+        std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
+                          [](const auto& a, const auto& b) { return better(a.first, b.first); });
+        results<scale> out;
+        for (std::size_t i = 0; i < kept; ++i) {
+            out.hits.push_back(all[i].first);
+            note(q, lists, units[all[i].second].second, out.hits.back());
+        }
+        for (const auto& list : lists) out.state = (std::max)(out.state, list.state);
+        q.tell({trace_code::fused, scale::name, candidates, units.size()});
+        return out;
+    }
+
+    float part(const std::vector<detail::leg_list>& lists, const place& p) const {
+        return options_.fusion.contribution(lists[p.list].summary, lists[p.list].ranks[p.at],
+                                            lists[p.list].hits[p.at].score);
+    }
+
+    // One entry for the sum and one below it for every list, as `fuse` keeps them; the key is that of the best part.
+    void note(request& q, const std::vector<detail::leg_list>& lists, const std::vector<place>& places,
+              hit<scale>& h) const {
+        std::uint32_t below = no_entry;
+        const key_table* keys = nullptr;
+        float best = 0.0f;
+        for (std::size_t i = places.size(); i-- > 0;) {
+            const detail::leg_list& list = lists[places[i].list];
+            const scored_key& found = list.hits[places[i].at];
+            const std::uint32_t trail = list.trails[places[i].at];
+            const key_table* own = trail == no_entry ? nullptr : q.notes()[trail].keys;
+            const float score = part(lists, places[i]);
+            if (score >= best) best = score, keys = own, h.via = found.key;
+            below = q.note({list.scale, own, found.key, list.ranks[places[i].at], found.score, list.summary.weight,
+                            score, trail, below});
+        }
+        h.trail = q.note({scale::name, keys, h.via, 0, h.score, 1.0f, h.score, below});
+    }
+
+    Base base_;
+    Prober prober_;
+    probe_options options_;
+};
+
+/// Searches for the prober's first text under its filter; the base's scores stay what they are.
+///
+/// Cost    the prober's calls, once a request; the base again where nothing was found.
+/// Errors  usage_error for a filter of the prober that the source's schema does not fit.
+template <QueryProber Prober>
+auto narrowed_by(Prober prober, narrow_options options = {}) {
+    return stage{[prober = std::move(prober), options]<Retriever Base>(Base base) {
+        return narrowed_retriever<Base, Prober>(std::move(base), prober, options);
+    }};
+}
+
+/// Searches for the question and each of the prober's texts, and fuses the lists by rank.
+///
+/// Order   score descending, then unit id. A list adds weight / (k + rank).
+/// Cost    the prober's calls, one search of the base a text, one embedding call for all texts.
+/// Errors  as above; usage_error `fuse.weights` for a weight that is negative or not finite.
+template <QueryProber Prober>
+auto probed_by(Prober prober, probe_options options = {}) {
+    return stage{[prober = std::move(prober), options]<Retriever Base>(Base base) {
+        return probed_retriever<Base, Prober>(std::move(base), prober, options);
+    }};
+}
+
+}  // namespace QUARRY_NAMESPACE
