@@ -42,6 +42,10 @@ concept BatchGenerator = requires(const G& generator, std::span<const prompt> pr
     { generator(prompts) } -> std::convertible_to<std::vector<completion>>;
 };
 
+/// What ask_all can ask.
+template <class G>
+concept Askable = Generator<G> || BatchGenerator<G>;
+
 struct asking_options {
     std::size_t at_once = 1;        // calls in flight; with 1 no thread is started
     std::size_t batch = 16;         // prompts of one call, for a generator that takes many; at least 1
@@ -80,8 +84,7 @@ struct call_results {
 /// Cost    a thread for every call in flight, and none for one.
 /// Errors  usage_error `calls.options`; what `keep` or `progress` throws. Failures of the generator are in the results;
 ///         callable_error `generator.count` there for a batch with too few or too many replies.
-template <class G>
-    requires(Generator<G> || BatchGenerator<G>)
+template <Askable G>
 call_results ask_all(const G& generator, std::span<const prompt> prompts, const asking_options& options = {});
 
 // ------------------------------------------------------------------------------------------------------------- detail
@@ -290,8 +293,7 @@ void work_through(call_schedule& schedule, const G& generator, std::span<const p
 
 }  // namespace detail
 
-template <class G>
-    requires(Generator<G> || BatchGenerator<G>)
+template <Askable G>
 call_results ask_all(const G& generator, std::span<const prompt> prompts, const asking_options& options) {
     if (options.at_once == 0 || options.batch == 0)
         detail::raise<usage_error>("calls.options",
