@@ -3,6 +3,7 @@
 //     lexical(kb.bm25).retrieve("reset password", 5)
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,8 @@ class lexical_retriever : public retriever_interface<lexical_retriever<Index>> {
         if constexpr (BoundedIndex<Index, lexical_probe>)
             if (found.empty() && k != 0 && index_->bounds(q.words()).high == 0.0f)
                 q.tell({trace_code::unknown, scale::name, 1, 0});
+        if constexpr (requires { index_->unknown_words(q.words()); })
+            if (q.asked().tracer()) tell_corrections(q);
         return found;
     }
 
@@ -45,6 +48,13 @@ class lexical_retriever : public retriever_interface<lexical_retriever<Index>> {
     }
 
    private:
+    // Words taken for others must not pass unnoticed; that none was known is told above.
+    void tell_corrections(const request& q) const {
+        const auto words = index_->unknown_words(q.words());
+        const auto taken = std::ranges::count_if(words, [](const auto& w) { return !w.taken_for.empty(); });
+        if (taken != 0) q.tell({trace_code::corrected, scale::name, words.size(), static_cast<std::size_t>(taken)});
+    }
+
     const Index* index_;
     source_ref source_;
     const key_table* keys_;
