@@ -47,6 +47,8 @@
 #include "quarry/retrieve/hybrid.hpp"
 #include "quarry/retrieve/lexical.hpp"
 #include "quarry/retrieve/whole_article.hpp"
+#include "quarry/text/code_analyzer.hpp"
+#include "quarry/text/german.hpp"
 
 namespace {
 
@@ -64,7 +66,7 @@ What is measured
   --json               prints one JSON object
 
 Words
-  --analyzer NAME      english
+  --analyzer NAME      english (default), unicode, code, german or plain
   --k1 X --b Y         BM25's parameters (0.9 and 0.4)
   --lucene-lengths     lengths in one byte, as Lucene keeps them
   --title-weight W     counts the title W times (without it, title and text are one field)
@@ -95,6 +97,7 @@ struct settings {
     std::size_t depth = 1000;
     bool json = false;
 
+    analyzer words = english();
     bm25_options bm25{.k1 = 0.9f, .b = 0.4f};
     float title_weight = 1.0f;
 
@@ -141,6 +144,15 @@ void choose_lanes(settings& s, std::string_view list) {
     }
 }
 
+analyzer analyzer_named(const std::string& name) {
+    if (name == "english") return english();
+    if (name == "unicode") return unicode();
+    if (name == "code") return code();
+    if (name == "german") return german();
+    if (name == "plain") return plain();
+    refuse("--analyzer knows english, unicode, code, german and plain, not " + detail::quoted(name));
+}
+
 settings parsed(const std::vector<std::string>& arguments) {
     settings s;
     std::string analyzer_name = "english", embedder, lanes;
@@ -185,7 +197,7 @@ settings parsed(const std::vector<std::string>& arguments) {
     }
 
     if (s.set.empty()) refuse("--set DIR is missing; see --help");
-    if (analyzer_name != "english") refuse("--analyzer knows english, not " + detail::quoted(analyzer_name));
+    s.words = analyzer_named(analyzer_name);
     const bool articles = s.retriever == "whole_article";
     const std::map<std::string_view, std::string> lanes_of{{"bm25", "bm25:bodies"},
                                                            {"dense", "dense:bodies"},
@@ -396,7 +408,7 @@ void index_keys(stock& out, const settings& s, const corpus& articles, const X& 
 }
 
 void fill(stock& out, const settings& s, const judged_set& set, const corpus& articles) {
-    const build_options options{.words = english(), .bm25 = s.bm25};
+    const build_options options{.words = s.words, .bm25 = s.bm25};
     const identity bodies{.of = s.chunk_words == 0 ? unit_kind::article : unit_kind::chunk,
                           .title_weight = s.title_weight};
     if (s.needs_vectors()) {
