@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
+#include <quarry/answer/snippet.hpp>
 #include <quarry/quarry.hpp>
 #include <stdexcept>
 
@@ -31,26 +32,26 @@ auto progress_bar() {
 corpus corpus_of(reading& read) {
     corpus articles(inferred_schema(read.pages));
     for (page& p : read.pages) {
-        const std::string id = p.article.id;
         try {
             p.article.meta = metadata_of(p.front, articles.fields());
             articles.add(std::move(p.article));
         } catch (const error& e) {
-            read.skipped.push_back(id + ": " + e.what());
+            read.skipped.push_back(p.file + ": " + e.what());
         }
     }
     return articles;
 }
 
 template <Retriever R>
-void answer(const R& search, const std::string& question) {
+void answer(const R& search, const std::string& question, const analyzer& words) {
     const auto found = search.retrieve(question, 5);
     if (found.empty()) std::cout << "nothing found\n";
     for (const auto& hit : found) {
         const auto article = found.unit(hit);
         std::cout << std::fixed << std::setprecision(3) << hit.score << "  " << article.id();
         if (!article.title().empty()) std::cout << "  " << article.title();
-        std::cout << '\n';
+        std::cout << "\n       " << one_line(snippet(article, question, words, {.length = 160}), article.text())
+                  << '\n';
     }
 }
 
@@ -64,16 +65,19 @@ int run_folder(const std::string& folder, const std::string& ask) {
     if (articles.size() == 0) throw std::runtime_error(folder + " holds no Markdown or text file that can be read");
     std::cerr << articles.size() << " files read\n";
 
-    const auto embed = lsa_embedder::fit(articles);
+    // A rank near the number of texts would compress nothing, and then only equal words are near.
+    const auto embed =
+        lsa_embedder::fit(articles, {.rank = std::clamp(articles.size() / 2, std::size_t{1}, std::size_t{128})});
     const auto kb = build(articles, identity{.title_weight = 3.0f}, embed, {.progress = progress_bar()});
     const auto search = hybrid(lexical(kb.bm25), dense(kb.vectors, embed));
+    const analyzer& words = kb.bm25.index.words();
     if (!ask.empty()) {
-        answer(search, ask);
+        answer(search, ask, words);
         return 0;
     }
     std::cerr << "ask, or end with an empty line\n";
     for (std::string line; std::cerr << "> " << std::flush && std::getline(std::cin, line) && !line.empty();)
-        answer(search, line);
+        answer(search, line, words);
     return 0;
 }
 

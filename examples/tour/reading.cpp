@@ -5,7 +5,9 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace tour {
 namespace {
@@ -21,15 +23,20 @@ std::string contents(const fs::path& file) {
     return all;
 }
 
+// A text file has no front matter; its first line is its title.
+quarry::article read_text(std::string text, std::string id) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte-order mark
+    std::string title = text.substr(0, text.find_first_of("\r\n"));
+    title.resize(quarry::code_point_boundary(title, 80));
+    return {.id = std::move(id), .title = std::move(title), .text = std::move(text)};
+}
+
 page read_page(const fs::path& file, const fs::path& folder) {
-    const std::string text = contents(file);
-    const std::string id = file.lexically_relative(folder).replace_extension().generic_string();
-    if (file.extension() == ".txt") {
-        const std::string first_line = text.substr(0, (std::min)(text.find('\n'), std::size_t{80}));
-        return {{.id = id, .title = first_line, .text = text}, {}};
-    }
+    std::string text = contents(file);
+    std::string id = file.lexically_relative(folder).replace_extension().generic_string();
+    if (file.extension() == ".txt") return {read_text(std::move(text), std::move(id)), {}, file.string()};
     quarry::markdown_document document = quarry::read_markdown(text);
-    return {quarry::to_article(text, document, id), std::move(document.front)};
+    return {quarry::to_article(text, document, id), std::move(document.front), file.string()};
 }
 
 bool is_article_field(std::string_view name) {
@@ -76,7 +83,8 @@ quarry::field_value value_of(const quarry::front_matter_entry& entry, quarry::fi
 
 reading read_folder(const fs::path& folder) {
     std::vector<fs::path> files;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    for (const fs::directory_entry& entry :
+         fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
         const fs::path ending = entry.path().extension();
         if (entry.is_regular_file() && (ending == ".md" || ending == ".markdown" || ending == ".txt"))
             files.push_back(entry.path());
@@ -121,6 +129,11 @@ quarry::metadata metadata_of(const quarry::front_matter& front, const quarry::sc
         if (position && !out.find(entry.name)) out.add(entry.name, value_of(entry, fields[*position].type));
     }
     return out;
+}
+
+std::string one_line(const quarry::passage& passage, std::string_view text) {
+    return (passage.begins_early ? "... " : "") + quarry::plain_words(passage.text(text)) +
+           (passage.ends_early ? " ..." : "");
 }
 
 }  // namespace tour

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <quarry/answer/snippet.hpp>
 #include <quarry/quarry.hpp>
 #include <quarry/text/markdown.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tour {
@@ -13,6 +15,7 @@ namespace tour {
 struct page {
     quarry::article article;
     quarry::front_matter front;
+    std::string file;
 };
 
 /// The pages below a folder, in the order of their paths, and the files that could not be read, with the reason.
@@ -35,5 +38,8 @@ quarry::schema inferred_schema(const std::vector<page>& pages);
 ///
 /// Errors  quarry::usage_error for a value that does not fit its field.
 quarry::metadata metadata_of(const quarry::front_matter& front, const quarry::schema& fields);
+
+/// A passage as a reader sees it, on one line, with dots where a sentence was cut.
+std::string one_line(const quarry::passage& passage, std::string_view text);
 
 }  // namespace tour

@@ -182,7 +182,7 @@ int run_tour(const std::string& folder) {
     if (!found.empty()) {
         const unit_ref best = found.unit(found[0]);
         const passage shown = snippet(best, asked, bodies.bm25.index.words(), {.length = 160});
-        std::cout << "  best passage of the first: \"" << shown.text(best.text()) << "\"\n";
+        std::cout << "  best passage of the first: \"" << tour::one_line(shown, best.text()) << "\"\n";
     }
     const std::string reply = "The room is too cold [1]. See [frost](https://frost.example/help) and [9].";
     std::cout << "  a model might reply:  " << reply << '\n'

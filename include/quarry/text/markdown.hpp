@@ -52,7 +52,8 @@ markdown_document read_markdown(std::string_view file);
 /// Metadata is left empty: the types of front matter are the caller's to know.
 article to_article(std::string_view file, const markdown_document& document, std::string_view id_if_none);
 
-/// A line or a few of Markdown as a reader sees the words: without the marks of emphasis, code, links and HTML.
+/// A line or a few of Markdown as a reader sees the words: without the marks of headings, emphasis, code, links and
+/// HTML.
 ///
 /// White space becomes single spaces. An underscore inside a word is a letter, as in snake_case.
 std::string plain_words(std::string_view markdown);
@@ -65,7 +66,7 @@ namespace detail {
 inline constexpr std::size_t longest_link_text = 500;
 
 class word_writer {
-   public:
+ public:
     explicit word_writer(std::string_view text) : text_(text) {}
 
     // Writes the words of `span`. `links` begin in it or behind it, in order.
@@ -97,7 +98,7 @@ class word_writer {
         return std::move(out_);
     }
 
-   private:
+ private:
     void hide_marks(const found_link& l) {
         if (l.kind == link_kind::bare) return;
         if (l.kind == link_kind::autolink) {
@@ -111,8 +112,10 @@ class word_writer {
 
     void put(std::string_view words) {
         for (const char c : words) {
-            if (!is_ascii_space(c)) out_ += c;
-            else if (!out_.empty() && out_.back() != ' ') out_ += ' ';
+            if (!is_ascii_space(c))
+                out_ += c;
+            else if (!out_.empty() && out_.back() != ' ')
+                out_ += ' ';
         }
     }
 
@@ -158,7 +161,15 @@ inline std::string plain_words_of(std::string_view text, byte_span span, std::sp
 }  // namespace detail
 
 inline std::string plain_words(std::string_view markdown) {
-    return detail::plain_words_of(markdown, {0, markdown.size()}, find_links(markdown));
+    const std::vector<found_link> links = find_links(markdown);
+    std::string out;
+    for (const markdown_block& b : markdown_blocks(markdown)) {
+        const auto first =
+            std::ranges::lower_bound(links, b.words.begin, {}, [](const found_link& l) { return l.span.begin; });
+        const std::string words = detail::plain_words_of(markdown, b.words, {first, links.end()});
+        if (!words.empty()) out += (out.empty() ? "" : " ") + words;
+    }
+    return out;
 }
 
 inline markdown_document read_markdown(std::string_view file) {

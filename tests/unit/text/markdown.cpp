@@ -87,6 +87,8 @@ TEST_CASE("the words of a heading are without marks") {
     CHECK(headings("# 2 * 3 _is_ 6 \\*really\\* ##") == found{"1 2 * 3 is 6 *really*"});
     CHECK(headings("# Anchored {#here}\n#\n") == found{"1 Anchored"});
     CHECK(headings("Two\nlines  **of\nit**\n===") == found{"1 Two lines of it"});
+    CHECK(plain_words("## A *heading*\n\nand `text`\n\nA [b](c)\n---\n```\ncode\n```\n") == "A heading and text A b code");
+    CHECK(plain_words("") == "");
     CHECK(plain_words("`vector<int>`  is <em>a</em> [list](x) <https://a.com>") == "vector<int> is a list https://a.com");
 }
 
