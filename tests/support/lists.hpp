@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +38,10 @@ class listed : public quarry::retriever_interface<listed<S>> {
 
     quarry::source_ref source() const { return source_; }
     quarry::results<S> run(quarry::request& q, std::size_t k) const {
-        asked->push_back(k);
+        {
+            const std::lock_guard lock(*mutex_);
+            asked->push_back(k);
+        }
         quarry::results<S> out;
         for (const auto& [unit, score] : hits_) {
             if (out.size() == k) break;
@@ -53,6 +57,7 @@ class listed : public quarry::retriever_interface<listed<S>> {
     std::shared_ptr<std::vector<std::size_t>> asked = std::make_shared<std::vector<std::size_t>>();
 
    protected:
+    std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
     quarry::source_ref source_;
     scored_units hits_;
 };

@@ -6,11 +6,15 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -404,7 +408,7 @@ class engine_source {
 
     const engine* engine_;
     std::vector<std::string> ids_;
-    std::shared_ptr<std::size_t> fetched_ = std::make_shared<std::size_t>(0);
+    std::shared_ptr<std::atomic<std::size_t>> fetched_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 }  // namespace toy
