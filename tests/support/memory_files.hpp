@@ -15,9 +15,9 @@
 class memory_files : public quarry::file_system {
    public:
     std::map<std::string, std::string> files;
-    std::vector<std::string> done{};   // the operations, by name
-    std::size_t fails_at = SIZE_MAX;   // counted from 0 over all operations
-    std::string_view fails_on{};       // and every operation of this name
+    std::vector<std::string> done{};  // the operations, by name
+    std::size_t fails_at = SIZE_MAX;  // counted from 0 over all operations
+    std::string_view fails_on{};      // and every operation of this name
 
     /// Forgets the count and the failures.
     void reset(std::size_t n = SIZE_MAX) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../config.hpp"
+#include "../detail/saved.hpp"
 #include "../detail/text.hpp"
 #include "error.hpp"
 #include "filter.hpp"
@@ -88,6 +89,8 @@ class corpus {
     std::size_t memory() const noexcept;
 
    private:
+    friend struct detail::saved<corpus>;
+
     struct article_data {
         std::string text, summary;
         std::vector<heading> headings;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../config.hpp"
+#include "../detail/saved.hpp"
 #include "ids.hpp"
 #include "source.hpp"
 
@@ -78,6 +79,8 @@ class key_table {
     }
 
    private:
+    friend struct detail::saved<key_table>;
+
     struct entry {
         unit_id unit;
         key_part part;

@@ -27,6 +27,7 @@
 #include "../core/key.hpp"
 #include "../core/key_index.hpp"
 #include "../core/scale.hpp"
+#include "../detail/saved.hpp"
 #include "../detail/text.hpp"
 #include "../math/top_k.hpp"
 #include "../text/analyzer.hpp"
@@ -120,6 +121,8 @@ class bm25_index {
     std::size_t memory() const noexcept;
 
    private:
+    friend struct detail::saved<bm25_index>;
+
     struct posting {
         std::uint32_t key;
         float frequency;              // weighted
@@ -156,6 +159,7 @@ class bm25_index {
     // Positions of different fields are this far apart, so that no phrase reaches across.
     static constexpr std::uint32_t field_gap = 1000;
 
+    static float scored_length(double length, const bm25_options& options) noexcept;
     double idf(const term_data& t) const noexcept {
         const auto df = static_cast<double>(t.postings.size());
         const double n = (std::max)(static_cast<double>(counted_), df);  // stop words may occur where nothing counts
@@ -226,6 +230,12 @@ inline bm25_index::bm25_index(analyzer words, bm25_options options)
                                                                   "[0, 1], they are ", options.k1, " and ", options.b));
 }
 
+inline float bm25_index::scored_length(double length, const bm25_options& options) noexcept {
+    constexpr double longest = UINT32_MAX;
+    return static_cast<float>(
+        options.lucene_lengths ? lucene_length(static_cast<std::uint32_t>((std::min)(length, longest))) : length);
+}
+
 inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> fields) {
     // Analysed first: the analyzer may be a stranger's and may throw.
     std::map<std::string, occurrence, std::less<>> found;
@@ -250,9 +260,7 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
 
     const auto number = static_cast<std::uint32_t>(keys_.size());
     key_data fresh{unit, 0.0f, length, {}, true};
-    constexpr double longest = UINT32_MAX;
-    fresh.length = static_cast<float>(
-        options_.lucene_lengths ? lucene_length(static_cast<std::uint32_t>((std::min)(length, longest))) : length);
+    fresh.length = scored_length(length, options_);
     keys_.push_back(std::move(fresh));
     try {
         auto& own = keys_of_[unit];

@@ -85,24 +85,40 @@ class basic_flat_index {
     /// Copies the row of the unit's first key.
     bool vector_of(unit_id unit, std::span<float> row) const;
 
+    /// A stored row: its unit and its key.
+    struct held {
+        unit_id unit;
+        key_id key;
+    };
+
+    // What a store writes: the rows as they are kept, in the order of adding, which is that of their keys.
+    std::span<const held> keys() const noexcept { return keys_; }
+    std::span<const float> row(std::size_t i) const noexcept {
+        return std::span(rows_).subspan(i * dimension_, dimension_);
+    }
+    /// The key that the next row will get.
+    key_id next_key() const noexcept { return key_id{next_key_}; }
+    /// The sum of all rows.
+    std::span<const double> sum() const noexcept { return sum_; }
+
+    /// The index whose `keys`, rows and `next_key` these are. Rows are taken as they are, so that it answers bit by bit
+    /// as the other did.
+    ///
+    /// Errors  data_error `dense.stored` for what no index of this kind holds.
+    static basic_flat_index restored(std::size_t dimension, std::vector<held> keys, std::vector<float> rows,
+                                     key_id next_key);
+
     std::size_t memory() const noexcept {
         return rows_.capacity() * sizeof(float) + keys_.capacity() * sizeof(held) + 100 * places_.size();
     }
 
    private:
-    struct held {
-        unit_id unit;
-        key_id key;
-    };
     static constexpr bool is_cosine = std::same_as<S, cosine_scale>;
 
     struct by_order {
         bool operator()(const scored_key& a, const scored_key& b) const noexcept { return better(a, b); }
     };
 
-    std::span<const float> row(std::size_t i) const noexcept {
-        return std::span(rows_).subspan(i * dimension_, dimension_);
-    }
     void require_width(std::size_t got) const;
     std::vector<float> checked(std::span<const float> rows, std::string_view where) const;
     float exact(std::span<const float> probe, std::size_t i) const noexcept;
@@ -216,6 +232,38 @@ std::size_t basic_flat_index<S>::remove(unit_id unit) {
         longest_ = (std::max)(longest_, norm(row(i)));
     }
     return before - kept;
+}
+
+template <ProductScale S>
+basic_flat_index<S> basic_flat_index<S>::restored(std::size_t dimension, std::vector<held> keys,
+                                                  std::vector<float> rows, key_id next_key) {
+    const auto refuse = [](const std::string& why) {
+        detail::raise<data_error>("dense.stored", "quarry::flat_index: these are no rows of an index: " + why);
+    };
+    if (dimension == 0) refuse("the dimension is 0");
+    if (rows.size() % dimension != 0 || rows.size() / dimension != keys.size())
+        refuse(detail::concat(keys.size(), " keys of dimension ", dimension, " come with ", rows.size(), " floats"));
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        if (keys[i].key >= next_key || (i != 0 && keys[i].key <= keys[i - 1].key))
+            refuse(detail::concat("key ", index_of(keys[i].key), " does not follow the one before, or not below ",
+                                  index_of(next_key)));
+    basic_flat_index out(dimension);
+    out.rows_ = std::move(rows);
+    out.keys_ = std::move(keys);
+    out.next_key_ = static_cast<std::uint32_t>(index_of(next_key));
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const auto one = out.row(i);
+        const double length = norm(one);
+        // Normalised rows have a length of 1 to within their rounding.
+        if (!detail::is_finite(one) || (is_cosine && !(length > 0.999 && length < 1.001)))
+            refuse(detail::concat("row ", i, " is not finite, or not of length 1"));
+        for (std::size_t j = 0; j < dimension; ++j) out.sum_[j] += static_cast<double>(one[j]);
+        out.longest_ = (std::max)(out.longest_, length);
+        auto& places = out.places_[out.keys_[i].unit];
+        places.push_back(static_cast<std::uint32_t>(i));
+        out.most_keys_ = (std::max)(out.most_keys_, places.size());
+    }
+    return out;
 }
 
 template <ProductScale S>

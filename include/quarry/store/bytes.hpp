@@ -24,8 +24,9 @@ namespace QUARRY_NAMESPACE::detail {
 static_assert(std::endian::native == std::endian::little || std::endian::native == std::endian::big);
 
 template <class T>
-concept StoredNumber = std::same_as<T, std::uint8_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> ||
-                       std::same_as<T, std::int64_t> || std::same_as<T, float> || std::same_as<T, double>;
+concept StoredNumber =
+    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, float> || std::same_as<T, double>;
 
 template <StoredNumber T>
 T in_file_order(T x) noexcept {
@@ -99,7 +100,8 @@ class byte_reader {
     std::size_t count(std::size_t least) {
         const auto n = number<std::uint64_t>();
         if (n > rest_.size() / least)
-            refuse(concat(n, " entries of at least ", least, " bytes are announced, and ", rest_.size(), " bytes left"));
+            refuse(
+                concat(n, " entries of at least ", least, " bytes are announced, and ", rest_.size(), " bytes left"));
         return static_cast<std::size_t>(n);
     }
     std::string_view text() {

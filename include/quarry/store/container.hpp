@@ -113,18 +113,20 @@ inline void check_header(std::span<const char> header) {
         raise<data_error>("store.truncated", concat("quarry: the file was cut off after ", header.size(), " bytes"));
     const auto marker = load<std::uint32_t>(header.data() + 8);
     if (marker != order_marker)
-        raise<data_error>("store.byte_order", concat("quarry: the file's order marker is ", marker, " and not ", order_marker));
+        raise<data_error>("store.byte_order",
+                          concat("quarry: the file's order marker is ", marker, " and not ", order_marker));
     const auto version = load<std::uint32_t>(header.data() + 12);
     if (version != container_version)
-        raise<data_error>("store.version", concat("quarry: the file has version ", version, ", this library reads ",
-                                                  container_version));
+        raise<data_error>("store.version",
+                          concat("quarry: the file has version ", version, ", this library reads ", container_version));
 }
 
-inline container_trailer check_trailer(std::span<const char> header, std::span<const char> trailer, std::uint64_t size) {
+inline container_trailer check_trailer(std::span<const char> header, std::span<const char> trailer,
+                                       std::uint64_t size) {
     const char* t = trailer.data();
     if (!std::ranges::equal(trailer.subspan(48, 8), container_end))
-        raise<data_error>("store.truncated", concat("quarry: the file was cut off: its ", size,
-                                                    " bytes do not end as a whole file does"));
+        raise<data_error>("store.truncated",
+                          concat("quarry: the file was cut off: its ", size, " bytes do not end as a whole file does"));
     const auto refuse = [](std::string_view what, std::uint64_t stored, std::uint64_t found) {
         raise<data_error>("store.checksum", concat("quarry: the file's ", what, " is damaged: its checksum is ", stored,
                                                    ", its bytes give ", found));
@@ -136,7 +138,8 @@ inline container_trailer check_trailer(std::span<const char> header, std::span<c
     const container_trailer out{load<std::uint64_t>(t), load<std::uint64_t>(t + 8), load<std::uint64_t>(t + 16),
                                 load<std::uint64_t>(t + 24)};
     if (out.total_length != size)
-        raise<data_error>("store.truncated", concat("quarry: the file has ", size, " bytes and should have ", out.total_length));
+        raise<data_error>("store.truncated",
+                          concat("quarry: the file has ", size, " bytes and should have ", out.total_length));
     if (load<std::uint64_t>(t + 40) != 0)
         raise<data_error>("store.malformed", "quarry: the file's trailer holds what this version does not know");
     if (out.table_offset < header_size || out.table_offset > size - trailer_size ||
@@ -223,8 +226,10 @@ inline void container_writer::finish() {
 // Small pieces are gathered, since each call of the system costs as much as copying a page.
 inline void container_writer::put(std::span<const char> bytes) {
     if (bytes.size() > buffer_.capacity() - buffer_.size()) flush();
-    if (bytes.size() > buffer_.capacity()) out_(bytes);
-    else buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    if (bytes.size() > buffer_.capacity())
+        out_(bytes);
+    else
+        buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
     position_ += bytes.size();
 }
 
@@ -252,20 +257,22 @@ inline container::container(std::span<const char> bytes) : bytes_(bytes) {
     if (bytes.size() < header_size + trailer_size)
         raise<data_error>("store.truncated", concat("quarry: the file was cut off after ", bytes.size(), " bytes"));
     const container_trailer trailer = check_trailer(bytes.first(header_size), bytes.last(trailer_size), bytes.size());
-    sections_ = read_table(bytes.subspan(static_cast<std::size_t>(trailer.table_offset),
-                                         static_cast<std::size_t>(trailer.table_length)),
-                           trailer);
+    sections_ = read_table(
+        bytes.subspan(static_cast<std::size_t>(trailer.table_offset), static_cast<std::size_t>(trailer.table_length)),
+        trailer);
     std::size_t end = header_size;
     const auto require_zeros = [&](std::size_t to) {
         for (; end < to; ++end)
-            if (bytes[end] != 0) raise<data_error>("store.malformed", concat("quarry: byte ", end, " of the file should be 0"));
+            if (bytes[end] != 0)
+                raise<data_error>("store.malformed", concat("quarry: byte ", end, " of the file should be 0"));
     };
     for (const section_info& s : sections_) {
         require_zeros(static_cast<std::size_t>(s.offset));
         const auto found = xxh64_of(bytes.subspan(end, static_cast<std::size_t>(s.length)));
         if (found != s.checksum)
-            raise<data_error>("store.checksum", concat("quarry: section ", quoted(s.name), " is damaged: its checksum is ",
-                                                       s.checksum, ", its bytes give ", found));
+            raise<data_error>("store.checksum",
+                              concat("quarry: section ", quoted(s.name), " is damaged: its checksum is ", s.checksum,
+                                     ", its bytes give ", found));
         end += static_cast<std::size_t>(s.length);
     }
     require_zeros(static_cast<std::size_t>(trailer.table_offset));
@@ -277,7 +284,8 @@ inline bool container::has(std::string_view name) const noexcept {
 
 inline std::span<const char> container::operator[](std::string_view name) const {
     for (const section_info& s : sections_)
-        if (s.name == name) return bytes_.subspan(static_cast<std::size_t>(s.offset), static_cast<std::size_t>(s.length));
+        if (s.name == name)
+            return bytes_.subspan(static_cast<std::size_t>(s.offset), static_cast<std::size_t>(s.length));
     detail::raise<data_error>("store.section", "quarry: the file has no section " + detail::quoted(name));
 }
 

@@ -87,8 +87,7 @@ constexpr std::string_view name_of(durability d) noexcept {
 ///
 /// The new file stands beside the old one as `path`.0.tmp (or 1, 2, ... where an interrupted save left one) until it is
 /// complete. If anything throws before the rename, it is removed and the old file is what it was.
-durability replace_file(file_system& files, const std::string& path,
-                        detail::function_ref<void(writable_file&)> write);
+durability replace_file(file_system& files, const std::string& path, detail::function_ref<void(writable_file&)> write);
 
 // ------------------------------------------------------------------------------------------------------------- detail
 
@@ -156,7 +155,8 @@ class system_readable final : public readable_file {
                 [&] { return ::pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
             if (count < 0) raise_file_error("file.read", "read", path_);
             if (count == 0)
-                raise<data_error>("file.read", concat("cannot read ", path_, ": it ended at byte ", offset, " of ", size_));
+                raise<data_error>("file.read",
+                                  concat("cannot read ", path_, ": it ended at byte ", offset, " of ", size_));
             bytes = bytes.subspan(static_cast<std::size_t>(count));
             offset += static_cast<std::uint64_t>(count);
         }
@@ -236,8 +236,9 @@ inline durability replace_file(file_system& files, const std::string& path,
     std::unique_ptr<writable_file> file;
     for (int i = 0; !file; ++i) {
         if (i == 1000)
-            detail::raise<data_error>("file.open", detail::concat("cannot write ", path, ": there are 1000 files like ",
-                                                                  temporary, ", left over from saves that were interrupted"));
+            detail::raise<data_error>("file.open",
+                                      detail::concat("cannot write ", path, ": there are 1000 files like ", temporary,
+                                                     ", left over from saves that were interrupted"));
         temporary = detail::concat(path, '.', i, ".tmp");
         file = files.create(temporary);
     }

@@ -51,6 +51,7 @@ TEST_CASE("bytes that are missing, left over or out of range are errors that nam
     CHECK(code_of([&] { detail::byte_reader(bytes, "test").number<std::uint64_t>(); }) == "store.malformed");
     detail::byte_reader in(bytes, "test");
     in.number<std::uint32_t>();
-    CHECK(message_of([&] { in.require_end(); }).find("\"test\" is malformed: 1 bytes are left over") != std::string::npos);
+    CHECK(message_of([&] { in.require_end(); }).find("\"test\" is malformed: 1 bytes are left over") !=
+          std::string::npos);
     CHECK(code_of([&] { in.flag(); }) == "store.malformed");
 }

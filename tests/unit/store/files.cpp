@@ -49,10 +49,12 @@ TEST_CASE("a write that throws leaves the old file and no other") {
     system_files files;
     const std::string path = folder / "kb";
     put(files, path, "first");
-    CHECK_THROWS_AS(replace_file(files, path, [](writable_file& file) {
-        file.write(std::string_view("half"));
-        throw std::runtime_error("stop");
-    }), std::runtime_error);
+    CHECK_THROWS_AS(replace_file(files, path,
+                                 [](writable_file& file) {
+                                     file.write(std::string_view("half"));
+                                     throw std::runtime_error("stop");
+                                 }),
+                    std::runtime_error);
     CHECK(detail::read_file(path) == "first");
     CHECK(entries(folder) == 1);
 }

@@ -1,0 +1,235 @@
+// Indexes and their keys in a file.
+//
+// Nothing is analysed, normalised or embedded again: what is read back is what was written, bit by bit, and answers the
+// same. Every number that names something else is compared with what there is before it is used: keys name units that
+// `known` says are there, postings name keys.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/key.hpp"
+#include "../core/scale.hpp"
+#include "../detail/floats.hpp"
+#include "../detail/saved.hpp"
+#include "../index/bm25_index.hpp"
+#include "../index/flat_index.hpp"
+#include "bytes.hpp"
+
+namespace QUARRY_NAMESPACE::detail {
+
+template <class Known>
+unit_id read_known_unit(byte_reader& in, Known known) {
+    const unit_id unit{in.number<std::uint32_t>()};
+    if (!known(unit)) in.refuse(concat("a key names unit ", index_of(unit), ", which is not there"));
+    return unit;
+}
+
+template <>
+struct saved<key_table> {
+    template <class Out>
+    static void write(const key_table& table, byte_writer<Out> out) {
+        out.number(static_cast<std::uint8_t>(table.kind_));
+        out.count(table.entries_.size());
+        for (const auto& e : table.entries_) {
+            out.number(static_cast<std::uint32_t>(e.unit));
+            out.number(static_cast<std::uint8_t>(e.part));
+            if (e.part != key_part::whole) out.text(e.text);
+        }
+    }
+
+    template <class Known>
+    static key_table read(byte_reader in, Known known) {
+        key_table table(in.choice(key_kind::code, "kind of key"));
+        const std::size_t count = in.count(5);
+        table.entries_.reserve(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const unit_id unit = read_known_unit(in, known);
+            const auto part = in.choice(key_part::context, "part of a unit");
+            table.entries_.push_back({unit, part, part == key_part::whole ? std::string() : std::string(in.text())});
+        }
+        in.require_end();
+        return table;
+    }
+};
+
+template <>
+struct saved<bm25_index> {
+    template <class Out>
+    static void write(const bm25_index& index, byte_writer<Out> out) {
+        out.text(index.analyzer_.fingerprint());
+        out.number(index.options_.k1);
+        out.number(index.options_.b);
+        for (const bool flag : {index.options_.lucene_lengths, index.options_.positions, index.options_.one_edit})
+            out.number(std::uint8_t{flag});
+        out.number(index.total_length_);
+        out.count(index.keys_.size());
+        for (const auto& key : index.keys_) {
+            out.number(std::uint8_t{key.alive});
+            out.number(static_cast<std::uint32_t>(key.unit));
+            if (key.alive) out.number(key.exact_length);
+        }
+        // Terms in the order of their numbers. Those that no key has are left over from removals and failures.
+        std::vector<std::string_view> texts(index.terms_.size());
+        for (const auto& [text, number] : index.term_numbers_) texts[number] = text;
+        out.count(static_cast<std::size_t>(
+            std::ranges::count_if(index.terms_, [](const auto& t) { return !t.postings.empty(); })));
+        std::vector<std::uint32_t> keys, first;
+        std::vector<float> frequencies;
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const auto& t = index.terms_[i];
+            if (t.postings.empty()) continue;
+            keys.clear(), first.clear(), frequencies.clear();
+            for (const auto& p : t.postings) {
+                keys.push_back(p.key);
+                frequencies.push_back(p.frequency);
+                first.push_back(p.first_position);
+            }
+            out.text(texts[i]);
+            out.count(keys.size());
+            out.numbers(std::span<const std::uint32_t>(keys));
+            out.numbers(std::span<const float>(frequencies));
+            if (!index.options_.positions) continue;
+            out.numbers(std::span<const std::uint32_t>(first));
+            out.count(t.positions.size());
+            out.numbers(std::span<const std::uint32_t>(t.positions));
+        }
+    }
+
+    /// Errors  usage_error `store.fingerprint` if the analyzer is another one.
+    template <class Known>
+    static bm25_index read(byte_reader in, analyzer words, Known known) {
+        if (const std::string_view saved_name = in.text(); saved_name != words.fingerprint())
+            raise<usage_error>("store.fingerprint", concat("quarry: the file's analyzer is ", quoted(saved_name),
+                                                           ", this program's is ", quoted(words.fingerprint())));
+        bm25_options options;
+        options.k1 = in.number<float>();
+        options.b = in.number<float>();
+        options.lucene_lengths = in.flag();
+        options.positions = in.flag();
+        options.one_edit = in.flag();
+        if (!is_finite(options.k1) || !is_finite(options.b) || options.k1 < 0.0f || options.b < 0.0f ||
+            options.b > 1.0f)
+            in.refuse(concat("k1 is ", options.k1, " and b is ", options.b));
+        bm25_index index(std::move(words), options);
+        index.total_length_ = in.number<double>();
+        read_keys(index, in, known);
+        const std::size_t terms = in.count(16);
+        index.terms_.reserve(terms);
+        index.term_numbers_.reserve(terms);
+        for (std::size_t i = 0; i < terms; ++i) read_term(index, in);
+        in.require_end();
+        return index;
+    }
+
+   private:
+    template <class Known>
+    static void read_keys(bm25_index& index, byte_reader& in, Known known) {
+        const std::size_t count = in.count(5);
+        if (count >= UINT32_MAX) in.refuse("there are more keys than ids");
+        index.keys_.reserve(count);
+        double total = 0.0;
+        for (std::size_t i = 0; i < count; ++i) {
+            bm25_index::key_data key{};
+            key.alive = in.flag();
+            key.unit = read_known_unit(in, known);
+            if (key.alive) {
+                key.exact_length = in.number<double>();
+                if (!is_finite(key.exact_length) || key.exact_length < 0.0)
+                    in.refuse("a length is negative or not finite");
+                key.length = bm25_index::scored_length(key.exact_length, index.options_);
+                auto& own = index.keys_of_[key.unit];
+                own.push_back(static_cast<std::uint32_t>(i));
+                if (index.units_owning_.size() <= own.size()) index.units_owning_.resize(own.size() + 1);
+                index.count_unit(own.size() - 1, own.size());
+                ++index.size_;
+                index.counted_ += key.exact_length > 0.0;
+                total += key.exact_length;
+            }
+            index.keys_.push_back(std::move(key));
+        }
+        // Sums of many numbers differ by their order, and lengths that were taken out again leave rounding behind.
+        if (!is_finite(index.total_length_) || !is_finite(total) ||
+            std::abs(index.total_length_ - total) > 1e-6 * (total + 1.0))
+            in.refuse(concat("the lengths sum up to ", total, " and not to ", index.total_length_));
+    }
+
+    static void read_term(bm25_index& index, byte_reader& in) {
+        const auto number = static_cast<std::uint32_t>(index.terms_.size());
+        const std::string_view text = in.text();
+        if (!index.term_numbers_.emplace(text, number).second)
+            in.refuse(concat("term ", quoted(text), " is there twice"));
+        const std::size_t count = in.count(8);
+        const auto keys = in.numbers<std::uint32_t>(count);
+        const auto frequencies = in.numbers<float>(count);
+        std::vector<std::uint32_t> first(count, 0);
+        bm25_index::term_data t;
+        if (index.options_.positions) {
+            first = in.numbers<std::uint32_t>(count);
+            t.positions = in.numbers<std::uint32_t>(in.count(4));
+        }
+        if (count == 0 || first[0] != 0) in.refuse(concat("term ", quoted(text), " has no posting"));
+        t.postings.reserve(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool ascending = i == 0 || (keys[i] > keys[i - 1] && first[i] >= first[i - 1]);
+            if (!ascending || keys[i] >= index.keys_.size() || !index.keys_[keys[i]].alive ||
+                first[i] > t.positions.size())
+                in.refuse(concat("posting ", i, " of term ", quoted(text), " names key ", keys[i]));
+            if (!is_finite(frequencies[i]) || frequencies[i] <= 0.0f)
+                in.refuse(concat("term ", quoted(text), " occurs ", frequencies[i], " times"));
+            t.postings.push_back({keys[i], frequencies[i], first[i]});
+            index.keys_[keys[i]].terms.push_back(number);
+        }
+        index.terms_.push_back(std::move(t));
+    }
+};
+
+template <ProductScale S>
+struct saved<basic_flat_index<S>> {
+    using index_type = basic_flat_index<S>;
+
+    template <class Out>
+    static void write(const index_type& index, byte_writer<Out> out) {
+        out.text(S::name);
+        out.count(index.dimension());
+        out.number(static_cast<std::uint32_t>(index.next_key()));
+        out.count(index.size());
+        for (const auto& key : index.keys()) {
+            out.number(static_cast<std::uint32_t>(key.unit));
+            out.number(static_cast<std::uint32_t>(key.key));
+        }
+        for (std::size_t i = 0; i < index.size(); ++i) out.numbers(index.row(i));
+    }
+
+    /// Errors  usage_error `store.fingerprint` for vectors of another width or scale; data_error `dense.stored`.
+    template <class Known>
+    static index_type read(byte_reader in, std::size_t dimension, Known known) {
+        if (const std::string_view scale = in.text(); scale != S::name)
+            raise<usage_error>("store.fingerprint", concat("quarry: the file's vectors are on the ", quoted(scale),
+                                                           " scale, this index is on ", quoted(S::name)));
+        if (const auto width = in.number<std::uint64_t>(); width != dimension || dimension == 0)
+            raise<usage_error>("store.fingerprint", concat("quarry: the file's vectors have dimension ", width,
+                                                           ", the embedder's have ", dimension));
+        const key_id next{in.number<std::uint32_t>()};
+        const std::size_t count = in.count(8);
+        std::vector<typename index_type::held> keys;
+        keys.reserve(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const unit_id unit = read_known_unit(in, known);
+            keys.push_back({unit, key_id{in.number<std::uint32_t>()}});
+        }
+        if (count > in.left() / (sizeof(float) * dimension))
+            in.refuse(concat(count, " rows of ", dimension, " floats are announced, and ", in.left(), " bytes left"));
+        auto rows = in.numbers<float>(count * dimension);
+        in.require_end();
+        return index_type::restored(dimension, std::move(keys), std::move(rows), next);
+    }
+};
+
+}  // namespace QUARRY_NAMESPACE::detail
