@@ -5,6 +5,8 @@
 #include <set>
 
 #include "quarry/model/reply.hpp"
+#include "quarry/probe/hypothetical_answer.hpp"
+#include "quarry/probe/rewrite.hpp"
 #include "sets.hpp"
 
 using namespace quarry;
@@ -111,4 +113,89 @@ TEST_CASE("recorded summaries are delivered as a careful reader delivers them") 
 
 TEST_CASE("recorded descriptions of code are delivered as a careful reader delivers them") {
     check_texts("code_summary", 2, 1.0, 1.0);
+}
+
+namespace {
+
+// The question of a recorded prompt: what follows its label.
+std::string question_of(const nlohmann::json& record) {
+    const std::string prompt = record.at("prompt").get<std::string>();
+    for (const std::string label : {"Question: ", "Claim: "})
+        if (const std::size_t at = prompt.rfind(label); at != std::string::npos) {
+            const std::string rest = prompt.substr(at + label.size());
+            return rest.substr(0, rest.find('\n'));
+        }
+    FAIL("no question in " << prompt);
+    return {};
+}
+
+// A text up to its first token of a chat format. The records keep such tokens, we do not: nobody wants to search for
+// one. It is the only point in which what we deliver may differ.
+std::string without_chat_tokens(const std::string& text) { return text.substr(0, text.find("<|")); }
+
+void check_proposals(const std::string& technique, const std::string& field, const question_rules& rules,
+                     const proposed_text_rules& taken, std::pair<std::size_t, std::size_t> wanted,
+                     const std::string& count, double least_usable, double least_why) {
+    if (!data::measured("transcripts/" + technique + ".jsonl")) return;
+    agreement alike;
+    for (const nlohmann::json& record : records(technique)) {
+        INFO(record.at("id").get<std::string>());
+        const question_reply read = read_questions(reply_of(record), rules);
+        auto expected = record.at("expected").at(field).get<std::vector<std::string>>();
+        if (record.at("model").get<std::string>().find("chatml") != std::string::npos)
+            for (std::string& text : expected) text = detail::trimmed(without_chat_tokens(text));
+        CHECK(read.questions == expected);
+        const probed_query p = propose_texts(question_of(record), read, taken);
+        auto why = in_their_words(read.seen, "");
+        why.erase("");
+        if (read.seen.has(noticed::label)) why.insert("label");
+        if (read.questions.size() < wanted.first || read.questions.size() > wanted.second) why.insert(count);
+        for (const probe_note& note : p.notes)
+            if (note.code == probe_code::duplicate) why.insert("repeats_original");
+        if (why != recorded_why(record.at("expected"))) {
+            std::string ours;
+            for (const std::string& w : why) ours += w + " ";
+            UNSCOPED_INFO("judged otherwise: " << record.at("id") << ": " << ours << "for "
+                                               << record.at("expected").at("why"));
+        }
+        alike.add(record, !p.probes.empty(), why);
+    }
+    alike.report(technique, least_usable, least_why);
+}
+
+}  // namespace
+
+TEST_CASE("recorded rewrites are delivered as a careful reader delivers them") {
+    question_rules rules;
+    rules.statements = true;
+    check_proposals("multi_query", "rewrites", rules, {.most = 4}, {4, 4}, "count_not_4", .86, .95);
+}
+
+TEST_CASE("recorded steps back are delivered as a careful reader delivers them") {
+    check_proposals("step_back", "questions", {}, {.most = 1}, {1, 1}, "count_not_1", 1.0, .95);
+}
+
+TEST_CASE("recorded parts are delivered as a careful reader delivers them") {
+    check_proposals("decompose", "questions", {}, {.most = 4}, {2, 3}, "count_not_2_or_3", .76, .9);
+}
+
+TEST_CASE("recorded hypothetical answers are delivered as a careful reader delivers them") {
+    if (!data::measured("transcripts/hyde.jsonl")) return;
+    agreement alike;
+    for (const nlohmann::json& record : records("hyde")) {
+        INFO(record.at("id").get<std::string>());
+        const known_runs prompt(record.at("prompt").get<std::string>());
+        const std::string asked = question_of(record);
+        const text_reply read = read_text(reply_of(record), hypothetical_answer_rules(asked, prompt));
+        const auto& expected = record.at("expected");
+        std::string text = expected.at("text").get<std::string>();
+        const bool chatml = record.at("model").get<std::string>().find("chatml") != std::string::npos;
+        if (chatml) text = detail::trimmed(without_chat_tokens(text));
+        CHECK(read.text == text);
+        // Of replies that a limit cut off the record counted what we leave out.
+        if (record.at("finish_reason") == "stop")
+            CHECK(read.copied == data::near(expected.at("copied_8grams").get<double>(), .00051));
+        alike.add(record, read.usable, in_their_words(read.seen, ""));
+    }
+    alike.report("hyde", .88, .92);
 }

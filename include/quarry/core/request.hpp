@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,6 +88,16 @@ class request {
     ///         `request.example` for words where a unit is searched by.
     request narrowed(const filter* also, std::optional<std::string> words = {}) const;
 
+    /// Passages that might answer the question. A leg that searches by meaning searches by the mean of the question's
+    /// row and theirs; a leg that searches by words does not read them. Children of other words have none.
+    std::span<const std::string> imagined() const noexcept {
+        return imagined_ ? std::span<const std::string>(*imagined_) : std::span<const std::string>();
+    }
+    /// For a child that was just made.
+    void imagine(std::vector<std::string> passages) {
+        if (!passages.empty()) imagined_ = std::make_shared<const std::vector<std::string>>(std::move(passages));
+    }
+
     const query& asked() const noexcept { return *query_; }
     std::string_view text() const noexcept { return text_; }
 
@@ -94,8 +105,13 @@ class request {
     /// example, which are embedded differently.
     std::string name() const {
         if (query_->example()) return detail::concat("like ", index_of(*query_->example()));
-        return detail::concat("ask ", text_);
+        if (!imagined_) return plain_name();
+        std::string out = "mean";
+        for (const std::string& passage : *imagined_) out += detail::concat(' ', passage.size(), ' ', passage);
+        return detail::concat(out, ' ', plain_name());
     }
+    /// The same without what is imagined.
+    std::string plain_name() const { return query_->example() ? name() : detail::concat("ask ", text_); }
     source_ref source() const noexcept { return source_; }
 
     /// What a search may return.
@@ -180,6 +196,7 @@ class request {
     std::optional<filter> narrowing_{};  // what children added to the query's filter
     selection selection_;
     std::shared_ptr<const std::string> own_text_{};  // of a child with other words
+    std::shared_ptr<const std::vector<std::string>> imagined_{};
     std::string_view text_;
 };
 
@@ -213,6 +230,7 @@ inline request request::narrowed(const filter* also, std::optional<std::string> 
     if (words) {
         if (query_->example())
             detail::raise<usage_error>("request.example", "quarry::request: a unit is searched by, and not by words");
+        if (*words != text_) child.imagined_ = nullptr;
         child.own_text_ = std::make_shared<const std::string>(std::move(*words));
         child.text_ = *child.own_text_;
     }

@@ -66,6 +66,7 @@ struct question_rules {
     std::size_t longest_question = 1000;  // bytes; longer ones are left out
     std::size_t longest = 64 * 1024;      // as above
     std::span<const std::string> labels{};
+    bool statements = false;  // lines that are no questions are taken as well: a rewrite may be a handful of words
 };
 
 struct question_reply {
@@ -75,7 +76,8 @@ struct question_reply {
     bool usable() const noexcept { return !questions.empty(); }
 };
 
-/// Questions, one a line; or the texts of a JSON list or object.
+/// Questions, one a line; or the texts of a JSON list or object. Where statements are taken too, a line that ends with
+/// a colon announces others, and the last of several is left out if a limit of tokens cut it off before its end.
 ///
 /// Taken off a line: bullets, numbers with a full stop, bracket or colon, labels ("Q1:", "Question:", a word that
 /// numbers several lines), quotation marks and emphasis. Numbers that belong to the question stay ("3D printing", "2024
@@ -379,6 +381,12 @@ void for_each_sentence_end(std::string_view text, End end) {
     }
 }
 
+inline bool ends_a_sentence(std::string_view text) {
+    std::size_t last = 0;
+    for_each_sentence_end(text, [&](std::size_t end) { last = end; });
+    return last != 0 && last == text.size();
+}
+
 /// Sentences, a last one without an end included.
 inline std::size_t count_sentences(std::string_view text) {
     std::size_t count = 0, last = 0;
@@ -655,7 +663,8 @@ inline question_reply read_questions(const completion& reply, const question_rul
 
     std::unordered_set<std::string> known;
     bool after_gap = false;
-    for (std::string_view line : bare) {
+    for (std::size_t i = 0; i < bare.size(); ++i) {
+        std::string_view line = bare[i];
         if (line.empty()) {
             after_gap = true;
             continue;
@@ -673,9 +682,12 @@ inline question_reply read_questions(const completion& reply, const question_rul
             continue;
         }
         if (!ends_as_question(line) || !has_letter(line)) {
-            out.seen.add_if(line.ends_with(':') || line.ends_with("\xEF\xBC\x9A"), noticed::preamble);
+            const bool announces = line.ends_with(':') || line.ends_with("\xEF\xBC\x9A");
+            const bool unfinished =
+                reply.cut_off && i + 1 == bare.size() && !out.questions.empty() && !ends_a_sentence(line);
+            out.seen.add_if(announces, noticed::preamble);
             out.seen.add(noticed::not_a_question);
-            continue;
+            if (!rules.statements || announces || unfinished || !has_letter(line)) continue;
         }
         if (line.size() > rules.longest_question || out.questions.size() >= rules.most) {
             out.seen.add(noticed::over_limit);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ namespace QUARRY_NAMESPACE {
 struct probe {
     std::string text;
     float weight = 1.0f;
+    std::vector<std::string> imagined{};  // passages whose rows a search by meaning averages in, see request::imagined
 
     friend bool operator==(const probe&, const probe&) = default;
 };
@@ -79,28 +81,31 @@ struct probed_query {
 /// What a prober sees of a request.
 class question {
    public:
-    /// The request must outlive it.
-    explicit question(request& r) noexcept : request_(&r) {}
+      /// The request must outlive it. `before_paying` is called once, before the first call is paid for.
+      explicit question(request& r, std::function<void()> before_paying = {})
+          : request_(&r), before_paying_(std::move(before_paying)) {}
 
-    std::string_view text() const noexcept { return request_->text(); }
+      std::string_view text() const noexcept { return request_->text(); }
 
-    /// The generator's reply. The same prompt of the same prober is paid for once a request.
-    ///
-    /// Errors  `cancelled` before the call; whatever the generator throws, unchanged.
-    template <Generator G>
-    completion reply(callable_identity who, const G& generator, const prompt& p) {
-        const std::string name = detail::hexadecimal(p.fingerprint());
-        // The first letter says whether the reply was cut off.
-        if (const std::string* known = request_->remembered().find_text(who, name))
-            return completion(known->substr(1), known->front() == '1');
-        request_->pay_for_a_call();
-        completion c = generate(generator, p, request_->asked().stop_token());
-        request_->remembered().keep_text(who, name, (c.cut_off ? "1" : "0") + c.text);
-        return c;
+      /// The generator's reply. The same prompt of the same prober is paid for once a request.
+      ///
+      /// Errors  `cancelled` before the call; whatever the generator throws, unchanged.
+      template <Generator G>
+      completion reply(callable_identity who, const G& generator, const prompt& p) {
+          const std::string name = detail::hexadecimal(p.fingerprint());
+          // The first letter says whether the reply was cut off.
+          if (const std::string* known = request_->remembered().find_text(who, name))
+              return completion(known->substr(1), known->front() == '1');
+          if (before_paying_) std::exchange(before_paying_, nullptr)();
+          request_->pay_for_a_call();
+          completion c = generate(generator, p, request_->asked().stop_token());
+          request_->remembered().keep_text(who, name, (c.cut_off ? "1" : "0") + c.text);
+          return c;
     }
 
    private:
     request* request_;
+    std::function<void()> before_paying_;
 };
 
 template <class P>
@@ -108,14 +113,18 @@ concept QueryProber = requires(const P& prober, question& q) {
     { prober(q) } -> std::same_as<probed_query>;  // safe from several threads, or wrapped in serialized()
 };
 
-/// `original` and after it those of `proposed` that say something else, case aside; the first of equals stays.
+/// `original` and after it those of `proposed` that say something else, case aside; the first of equals stays. The
+/// question with imagined passages is something else than the question.
 inline std::vector<probe> distinct_probes(probe original, const std::vector<probe>& proposed) {
+    const auto folded = [](const probe& p) { return case_folded(detail::trimmed(p.text)); };
+    std::vector<std::string> seen{folded(original)};
     std::vector<probe> out{std::move(original)};
-    std::vector<std::string> seen{case_folded(detail::trimmed(out.front().text))};
     for (const probe& p : proposed) {
-        std::string folded = case_folded(detail::trimmed(p.text));
-        if (std::ranges::find(seen, folded) != seen.end()) continue;
-        seen.push_back(std::move(folded));
+        const std::string own = folded(p);
+        bool known = false;
+        for (std::size_t i = 0; i < out.size() && !known; ++i) known = seen[i] == own && out[i].imagined == p.imagined;
+        if (known) continue;
+        seen.push_back(own);
         out.push_back(p);
     }
     return out;

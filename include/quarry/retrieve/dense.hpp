@@ -3,7 +3,8 @@
 //     dense(kb.vectors, embed).retrieve("reset password", 5)
 //
 // The embedder is called once per question, however often the index is asked: the row is remembered in the request. A
-// batch of questions is one call.
+// batch of questions is one call. Passages that a prober imagined as answers (probe/hypothetical_answer.hpp) are
+// embedded as documents, and the mean is searched by.
 #pragma once
 
 #include <algorithm>
@@ -40,28 +41,18 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
     source_ref source() const noexcept { return source_; }
     const key_table* keys() const noexcept { return keys_; }
 
-    /// Buys the rows of a batch's questions in one call, which every budget that gains by it pays once.
+    /// Buys the rows of a batch's questions in one call, which every budget that gains by it pays once; what is
+    /// imagined of answers in a second.
     void prepare(std::span<request> batch) const {
-        std::vector<std::string_view> texts;
-        std::vector<std::string> names;
-        std::vector<request*> payers;
+        std::vector<wanted_row> questions, passages;
         for (request& q : batch) {
             // An example that has no row is embedded as a document, not with these.
-            if (q.asked().example() || remembered(q) || std::ranges::find(texts, q.text()) != texts.end()) continue;
-            if (std::ranges::none_of(payers, [&](const request* p) { return p->shares_budget_with(q); })) {
-                q.pay_for_a_call();
-                payers.push_back(&q);
-            }
-            texts.push_back(q.text());
-            names.push_back(q.name());
+            if (q.asked().example() || remembered(q, q.name())) continue;
+            want(questions, q, q.text(), q.plain_name());
+            for (const std::string& passage : q.imagined()) want(passages, q, passage, passage_name(passage));
         }
-        if (texts.empty()) return;
-        const std::size_t d = index_->dimension();
-        const std::vector<float> rows = detail::embed_checked(embedder_, role::query, texts, d);
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-            const auto row = rows.begin() + static_cast<std::ptrdiff_t>(i * d);
-            batch.front().remembered().keep(identity(), names[i], {row, row + static_cast<std::ptrdiff_t>(d)});
-        }
+        buy(role::query, questions);
+        buy(role::document, passages);
     }
 
     results<scale> run(request& q, std::size_t k) const {
@@ -95,8 +86,40 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
             return token_.get();
     }
 
-    const std::vector<float>* remembered(const request& q) const {
-        return q.remembered().find(identity(), q.name());
+    const std::vector<float>* remembered(const request& q, const std::string& name) const {
+        return q.remembered().find(identity(), name);
+    }
+
+    struct wanted_row {
+        request* payer;
+        std::string_view text;
+        std::string name;
+    };
+
+    static std::string passage_name(std::string_view passage) { return detail::concat("passage ", passage); }
+
+    void want(std::vector<wanted_row>& all, request& q, std::string_view text, std::string name) const {
+        const auto same = [&](const wanted_row& w) { return w.name == name; };
+        if (!remembered(q, name) && std::ranges::none_of(all, same)) all.push_back({&q, text, std::move(name)});
+    }
+
+    void buy(role as, const std::vector<wanted_row>& all) const {
+        if (all.empty()) return;
+        std::vector<std::string_view> texts;
+        std::vector<request*> payers;
+        for (const wanted_row& w : all) {
+            texts.push_back(w.text);
+            if (std::ranges::any_of(payers, [&](const request* p) { return p->shares_budget_with(*w.payer); }))
+                continue;
+            w.payer->pay_for_a_call();
+            payers.push_back(w.payer);
+        }
+        const std::size_t d = index_->dimension();
+        const std::vector<float> rows = detail::embed_checked(embedder_, as, texts, d);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto row = rows.begin() + static_cast<std::ptrdiff_t>(i * d);
+            all[i].payer->remembered().keep(identity(), all[i].name, {row, row + static_cast<std::ptrdiff_t>(d)});
+        }
     }
 
     // The row of a unit that is searched by, if the index has one: nothing to embed then. Remembered for this index only,
@@ -112,21 +135,45 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
     // kept under the index as well, for stages that compare by the same vectors.
     std::span<const float> probe(request& q) const {
         const std::vector<float>* row = example_row(q);
-        if (!row) row = remembered(q);
+        if (!row) row = remembered(q, q.name());
         if (!row) {
-            q.pay_for_a_call();
-            const std::string_view texts[] = {q.text()};
-            const role as = q.asked().example() ? role::document : role::query;
-            row = &q.remembered().keep(identity(), q.name(),
-                                       detail::embed_checked(embedder_, as, texts, index_->dimension()));
-            q.tell({trace_code::embedded, "dense", 1, 1});
+            std::vector<wanted_row> one;
+            if (q.asked().example()) {
+                want(one, q, q.text(), q.name());
+                buy(role::document, one);
+            } else {
+                prepare(std::span<request>(&q, 1));
+            }
+            if (!q.imagined().empty()) keep_mean(q);
+            row = remembered(q, q.name());
+            q.tell({trace_code::embedded, "dense", 1 + q.imagined().size(), 1 + q.imagined().size()});
         }
         if (!q.remembered().find(index_, q.name())) q.remembered().keep(index_, q.name(), *row);
-        if (std::ranges::all_of(*row, [](float x) { return x == 0.0f; })) {
+        if (is_zero(*row)) {
             q.tell({trace_code::unknown, "dense", 1, 0});
             return {};
         }
         return *row;
+    }
+
+    // The question's row and those of the passages, summed and divided: theirs is a mean of raw rows, and so is this
+    // one. Where they cancel out, the question's stays.
+    void keep_mean(request& q) const {
+        const std::vector<float>& asked = *remembered(q, q.plain_name());
+        if (!q.remembered().find(index_, q.plain_name())) q.remembered().keep(index_, q.plain_name(), asked);
+        std::vector<double> sum(asked.begin(), asked.end());
+        for (const std::string& passage : q.imagined()) {
+            const std::vector<float>& row = *remembered(q, passage_name(passage));
+            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(row[i]);
+        }
+        std::vector<float> mean;
+        const double rows = static_cast<double>(1 + q.imagined().size());
+        for (const double x : sum) mean.push_back(static_cast<float>(x / rows));
+        q.remembered().keep(identity(), q.name(), is_zero(mean) ? asked : mean);
+    }
+
+    static bool is_zero(const std::vector<float>& row) {
+        return std::ranges::all_of(row, [](float x) { return x == 0.0f; });
     }
 
     const Index* index_;

@@ -14,22 +14,21 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "../config.hpp"
+#include "../core/attempt.hpp"
 #include "../core/error.hpp"
 #include "../core/retriever.hpp"
 #include "../detail/text.hpp"
 #include "../probe/query_prober.hpp"
 #include "../rank/fuse.hpp"
+#include "../rank/fused_lists.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -57,32 +56,24 @@ struct probe_options {
 
 namespace detail {
 
-/// The prober's proposal, or nothing where it failed and that is allowed.
-template <QueryProber P>
-std::optional<probed_query> proposed(const P& prober, request& q, bool fail_quietly, std::string_view stage) {
-    std::string why;
-    try {
-        question asked(q);
+/// The prober's proposal, or nothing where it failed and that is allowed. Where calls are counted, what the base must
+/// buy is bought before what the prober may.
+template <class Base, QueryProber P>
+std::optional<probed_query> proposed(const Base& base, const P& prober, request& q, bool fail_quietly,
+                                     std::string_view stage) {
+    std::optional<probed_query> out;
+    bool degraded = false;
+    const bool counted = fail_quietly && q.asked().allowance().model_calls != SIZE_MAX;
+    attempt(q, fail_quietly, stage, degraded, [&] {
+        question asked(q, [&] {
+            if (counted) prepare(base, std::span<request>(&q, 1));
+        });
         probed_query p = prober(asked);
         for (const probe_note& note : p.notes) q.remark(stage, to_string(note));
         std::erase_if(p.probes, [](const probe& one) { return trimmed(one.text).empty(); });
-        return p;
-    } catch (const std::bad_alloc&) {
-        throw;
-    } catch (const error& e) {
-        if (!fail_quietly || e.code() == "self_query.refused") throw;
-        why = e.what();
-    } catch (const std::exception& e) {
-        if (!fail_quietly) throw;
-        why = e.what();
-    } catch (...) {
-        if (!fail_quietly) throw;
-        why = "an exception that is no std::exception";
-    }
-    q.check();  // stopped or late: that is no failure of the prober
-    q.tell({trace_code::degraded, stage, 1, 0});
-    q.remark(stage, why);
-    return std::nullopt;
+        out = std::move(p);
+    });
+    return out;
 }
 
 /// A child under `f`, or without it where the two filters are too deep together.
@@ -126,12 +117,6 @@ inline std::size_t limited(std::size_t k, const probed_query& p, bool obey) {
     return obey && p.limit ? (std::min)(k, *p.limit) : k;
 }
 
-/// Where calls are counted, what must be bought is bought before what may be.
-template <class Base>
-void secure(const Base& base, request& q, bool fail_quietly) {
-    if (fail_quietly && q.asked().allowance().model_calls != SIZE_MAX) prepare(base, std::span<request>(&q, 1));
-}
-
 }  // namespace detail
 
 template <Retriever Base, QueryProber Prober>
@@ -146,16 +131,16 @@ class narrowed_retriever : public retriever_interface<narrowed_retriever<Base, P
 
     results<scale> run(request& q, std::size_t k) const {
         if (q.asked().example() || detail::trimmed(q.text()).empty()) return base_.run(q, k);
-        detail::secure(base_, q, options_.fail_quietly);
-        const auto p = detail::proposed(prober_, q, options_.fail_quietly, stage_name);
+        const auto p = detail::proposed(base_, prober_, q, options_.fail_quietly, stage_name);
         if (!p) return degraded(base_.run(q, k));
         const std::size_t wanted = detail::limited(k, *p, options_.obey_limit);
-        const std::string text = p->probes.empty() ? std::string(q.text()) : p->probes.front().text;
+        const probe first = p->probes.empty() ? probe{std::string(q.text())} : p->probes.front();
         q.tell({trace_code::probed, stage_name, p->probes.size(), 1});
-        request child = detail::child_under(q, p->narrowed, text, stage_name);
+        request child = detail::child_under(q, p->narrowed, first.text, stage_name);
+        child.imagine(first.imagined);
         auto found = base_.run(child, wanted);
         if (!found.empty() || wanted == 0) return found;
-        if (text != q.text()) {  // all its words, before any condition is given up
+        if (first.text != q.text()) {  // all its words, before any condition is given up
             request whole = detail::child_under(q, p->narrowed, {}, stage_name);
             found = base_.run(whole, wanted);
         }
@@ -201,8 +186,7 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
         const bool plain = q.asked().example() || detail::trimmed(q.text()).empty();
         std::optional<probed_query> p;
         if (!plain) {
-            detail::secure(base_, q, options_.fail_quietly);
-            p = detail::proposed(prober_, q, options_.fail_quietly, stage_name);
+            p = detail::proposed(base_, prober_, q, options_.fail_quietly, stage_name);
         }
         if (!p) {
             std::vector<request> alone;
@@ -239,9 +223,11 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
         children.reserve(2 * texts.size());
         for (const probe& t : texts) {
             children.push_back(detail::child_under(q, f, t.text, stage_name));
+            children.back().imagine(t.imagined);
             weights.push_back(t.weight);
             if (!f || !options_.beside_unfiltered) continue;
             children.push_back(q.narrowed(nullptr, t.text));
+            children.back().imagine(t.imagined);
             weights.push_back(t.weight);
         }
         return fused(q, std::move(children), detail::checked_weights(weights, weights.size()), k);
@@ -250,72 +236,18 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
     results<scale> fused(request& q, std::vector<request> children, const std::vector<float>& weights,
                          std::size_t k) const {
         const std::size_t fetch = (std::max)(k, options_.fusion.fetch);
-        detail::prepare(base_, std::span(children));  // all texts in one call
+        bool degraded = false;
+        detail::attempt(q, options_.fail_quietly && children.size() > 1, stage_name, degraded,
+                        [&] { detail::prepare(base_, std::span(children)); });  // all texts in one call
+        const std::size_t searched = degraded ? 1 : children.size();            // else the question alone
         std::vector<detail::leg_list> lists;
-        for (std::size_t i = 0; i < children.size(); ++i) {
+        for (std::size_t i = 0; i < searched; ++i) {
             q.check();
             lists.push_back(detail::list_of(base_.run(children[i], fetch), fetch, weights[i]));
         }
-        return ranked(q, lists, k);
-    }
-
-    struct place {
-        std::size_t list, at;
-    };
-
-    results<scale> ranked(request& q, const std::vector<detail::leg_list>& lists, std::size_t k) const {
-        std::vector<std::pair<unit_id, std::vector<place>>> units;
-        std::unordered_map<unit_id, std::size_t> where;
-        std::size_t candidates = 0;
-        for (std::size_t l = 0; l < lists.size(); ++l)
-            for (std::size_t i = 0; i < lists[l].hits.size(); ++i, ++candidates) {
-                const auto [found, fresh] = where.try_emplace(lists[l].hits[i].unit, units.size());
-                if (fresh) units.push_back({lists[l].hits[i].unit, {}});
-                units[found->second].second.push_back({l, i});
-            }
-        std::vector<std::pair<hit<scale>, std::size_t>> all;
-        std::vector<float> parts;
-        for (std::size_t u = 0; u < units.size(); ++u) {
-            parts.clear();
-            for (const place& p : units[u].second) parts.push_back(part(lists, p));
-            std::ranges::sort(parts);
-            all.push_back({{units[u].first, no_key, options_.fusion.combine(parts), no_entry}, u});
-        }
-        const std::size_t kept = (std::min)(k, all.size());
-        std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
-                          [](const auto& a, const auto& b) { return better(a.first, b.first); });
-        results<scale> out;
-        for (std::size_t i = 0; i < kept; ++i) {
-            out.hits.push_back(all[i].first);
-            note(q, lists, units[all[i].second].second, out.hits.back());
-        }
-        for (const auto& list : lists) out.state = (std::max)(out.state, list.state);
-        q.tell({trace_code::fused, scale::name, candidates, units.size()});
+        auto out = detail::fused_lists(q, options_.fusion, lists, k);
+        if (degraded) out.state = result_state::degraded;
         return out;
-    }
-
-    float part(const std::vector<detail::leg_list>& lists, const place& p) const {
-        return options_.fusion.contribution(lists[p.list].summary, lists[p.list].ranks[p.at],
-                                            lists[p.list].hits[p.at].score);
-    }
-
-    // One entry for the sum and one below it for every list, as `fuse` keeps them; the key is that of the best part.
-    void note(request& q, const std::vector<detail::leg_list>& lists, const std::vector<place>& places,
-              hit<scale>& h) const {
-        std::uint32_t below = no_entry;
-        const key_table* keys = nullptr;
-        float best = 0.0f;
-        for (std::size_t i = places.size(); i-- > 0;) {
-            const detail::leg_list& list = lists[places[i].list];
-            const scored_key& found = list.hits[places[i].at];
-            const std::uint32_t trail = list.trails[places[i].at];
-            const key_table* own = trail == no_entry ? nullptr : q.notes()[trail].keys;
-            const float score = part(lists, places[i]);
-            if (score >= best) best = score, keys = own, h.via = found.key;
-            below = q.note({list.scale, own, found.key, list.ranks[places[i].at], found.score, list.summary.weight,
-                            score, trail, below});
-        }
-        h.trail = q.note({scale::name, keys, h.via, 0, h.score, 1.0f, h.score, below});
     }
 
     Base base_;

@@ -1,0 +1,82 @@
+// Fused lists: reciprocal rank fusion of lists whose number is known only when the question is there.
+//
+// `fuse` combines legs, which are types; this combines what several searches of one question returned, for the
+// retrievers that make them: probed, step_by_step, adaptive, cross_modal.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/retriever.hpp"
+#include "fuse.hpp"
+
+namespace QUARRY_NAMESPACE::detail {
+
+/// Where a unit stands in one of several lists.
+struct list_place {
+    std::size_t list, at;
+};
+
+inline float part_of(const rrf& fusion, const std::vector<leg_list>& lists, const list_place& p) {
+    return fusion.contribution(lists[p.list].summary, lists[p.list].ranks[p.at], lists[p.list].hits[p.at].score);
+}
+
+// One entry for the sum and one below it for every list, as `fuse` keeps them; the key is that of the best part.
+inline void note_fused(request& q, const rrf& fusion, const std::vector<leg_list>& lists,
+                       const std::vector<list_place>& places, hit<rrf_scale>& h) {
+    std::uint32_t below = no_entry;
+    const key_table* keys = nullptr;
+    float best = 0.0f;
+    for (std::size_t i = places.size(); i-- > 0;) {
+        const leg_list& list = lists[places[i].list];
+        const scored_key& found = list.hits[places[i].at];
+        const std::uint32_t trail = list.trails[places[i].at];
+        const key_table* own = trail == no_entry ? nullptr : q.notes()[trail].keys;
+        const float score = part_of(fusion, lists, places[i]);
+        if (score >= best) best = score, keys = own, h.via = found.key;
+        below = q.note({list.scale, own, found.key, list.ranks[places[i].at], found.score, list.summary.weight, score,
+                        trail, below});
+    }
+    h.trail = q.note({rrf_scale::name, keys, h.via, 0, h.score, 1.0f, h.score, below});
+}
+
+/// The k best units of all lists. The weights are in the lists' summaries.
+///
+/// Order  score descending, then unit id. A list adds weight / (k + rank), and equal scores of a list share a rank.
+inline results<rrf_scale> fused_lists(request& q, const rrf& fusion, const std::vector<leg_list>& lists,
+                                      std::size_t k) {
+    std::vector<std::pair<unit_id, std::vector<list_place>>> units;
+    std::unordered_map<unit_id, std::size_t> where;
+    std::size_t candidates = 0;
+    for (std::size_t l = 0; l < lists.size(); ++l)
+        for (std::size_t i = 0; i < lists[l].hits.size(); ++i, ++candidates) {
+            const auto [found, fresh] = where.try_emplace(lists[l].hits[i].unit, units.size());
+            if (fresh) units.push_back({lists[l].hits[i].unit, {}});
+            units[found->second].second.push_back({l, i});
+        }
+    std::vector<std::pair<hit<rrf_scale>, std::size_t>> all;
+    std::vector<float> parts;
+    for (std::size_t u = 0; u < units.size(); ++u) {
+        parts.clear();
+        for (const list_place& p : units[u].second) parts.push_back(part_of(fusion, lists, p));
+        sort_ascending(parts);
+        all.push_back({{units[u].first, no_key, fusion.combine(parts), no_entry}, u});
+    }
+    const std::size_t kept = (std::min)(k, all.size());
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
+                      [](const auto& a, const auto& b) { return better(a.first, b.first); });
+    results<rrf_scale> out;
+    for (std::size_t i = 0; i < kept; ++i) {
+        out.hits.push_back(all[i].first);
+        note_fused(q, fusion, lists, units[all[i].second].second, out.hits.back());
+    }
+    for (const auto& list : lists) out.state = (std::max)(out.state, list.state);
+    q.tell({trace_code::fused, rrf_scale::name, candidates, units.size()});
+    return out;
+}
+
+}  // namespace QUARRY_NAMESPACE::detail
