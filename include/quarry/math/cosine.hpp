@@ -1,32 +1,24 @@
 // Dot products, norms and cosines of float rows.
 //
 // Sums are taken in double: a float row of 1,536 loses digits in float, and a cosine of 1.0000001 breaks thresholds.
-// Eigen is seen inside function bodies only: two files compiled with different -march that exchange an Eigen object
-// corrupt memory.
+// They are added up in one order at every instruction set, so equal rows have equal bits on every machine.
 #pragma once
-
-#include <Eigen/Core>
 
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <vector>
 
 #include "../config.hpp"
 #include "../detail/floats.hpp"
+#include "kernels.hpp"
 
 namespace QUARRY_NAMESPACE {
 
 /// The dot product of two rows of equal length, to double precision.
+///
+/// Order  element i is added to sum i mod 16; then sums 8 apart are added, 4, 2 and 1 apart.
 inline double dot(std::span<const float> a, std::span<const float> b) noexcept {
-    // Four sums hide the latency of the addition; their order is fixed, so equal rows have equal products.
-    double sum[4] = {0, 0, 0, 0};
-    std::size_t i = 0;
-    for (; i + 4 <= a.size(); i += 4)
-        for (std::size_t lane = 0; lane < 4; ++lane)
-            sum[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
-    for (; i < a.size(); ++i) sum[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return detail::best_kernels().dot(a.data(), b.data(), a.size());
 }
 
 /// The Euclidean length of a row. Finite for every row of finite floats.
@@ -58,12 +50,8 @@ inline bool normalize(std::span<float> row) noexcept {
 inline void approximate_products(std::span<const float> rows, std::span<const float> probes, std::size_t d,
                                  std::span<float> scores) {
     if (d == 0 || scores.empty()) return;
-    using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const auto signed_of = [](std::size_t count) { return static_cast<Eigen::Index>(count); };
-    const Eigen::Map<const matrix> r(rows.data(), signed_of(rows.size() / d), signed_of(d));
-    const Eigen::Map<const matrix> p(probes.data(), signed_of(probes.size() / d), signed_of(d));
-    Eigen::Map<matrix> s(scores.data(), p.rows(), r.rows());
-    s.noalias() = p * r.transpose();
+    const std::size_t n = rows.size() / d;
+    detail::best_kernels().products(rows.data(), n, d, probes.data(), probes.size() / d, scores.data(), n);
 }
 
 /// How far a sum of d float products can be from the exact one, whatever the order of the additions, with or without

@@ -1,0 +1,55 @@
+// Kernels: the loops over rows that run once a row, in a table per instruction set.
+//
+// Not promised. Callers take the table of math/kernels.hpp; this header says what each entry does, once for all levels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../config.hpp"
+
+namespace QUARRY_NAMESPACE::detail {
+
+/// A probe in bytes, and the constants that make bounds of its products. See math/byte_rows.hpp.
+struct byte_probe_constants {
+    std::int32_t offset = 0;  // what the products are too large by, since codes are stored without a sign
+    float scale = 0.0f;       // length of one step
+    float length = 0.0f;      // of the probe, rounded up
+    float error = 0.0f;       // of the probe's own codes, rounded up
+};
+
+/// What a row's codes stand for: row = scale * codes + a rest of length `error`; `length` is that of scale * codes.
+struct byte_row_constants {
+    const float* scale;
+    const float* error;
+    const float* length;
+};
+
+struct kernels {
+    // The dot product in double, by one tree of additions at every level: 16 lanes, element i goes to lane i mod 16;
+    // then lanes 8 apart are added, then 4, 2 and 1 apart. A product of two floats is exact in double, so it makes no
+    // difference whether multiplication and addition are fused, and equal inputs give equal bits everywhere.
+    double (*dot)(const float* a, const float* b, std::size_t d);
+
+    // out[p * out_stride + i] = rows[i] . probes[p] in float, within product_error. Rows and probes are row-major.
+    void (*products)(const float* rows, std::size_t count, std::size_t d, const float* probes, std::size_t m, float* out,
+                     std::size_t out_stride);
+
+    // The positions of the values that are at least `least`, ascending; says how many. `positions` has room for all.
+    std::size_t (*select)(const float* values, std::size_t count, float least, std::uint32_t* positions);
+
+    // Sums of codes times probe bytes, exact: `stride` is a multiple of 32, of both. Codes are 1 to 255, probe bytes -127
+    // to 127. With ids the i-th product is that of row ids[i], and rows are fetched ahead; without, that of row i.
+    void (*byte_products)(const std::uint8_t* codes, std::size_t stride, const std::uint32_t* ids, std::size_t count,
+                          const std::int8_t* probe, std::int32_t* out);
+
+    // The same for at most 64 rows and m probes: out[p * 64 + i]. `scratch` has 64 * stride bytes.
+    void (*byte_products_batch)(const std::uint8_t* codes, std::size_t stride, std::size_t count,
+                                const std::int8_t* probes, std::size_t m, std::int32_t* out, std::uint8_t* scratch);
+
+    // The positions whose product could, by its bound, be at least `least`; says how many.
+    std::size_t (*select_bytes)(const std::int32_t* products, byte_row_constants rows, std::size_t count,
+                                const byte_probe_constants& probe, float least, std::uint32_t* positions);
+};
+
+}  // namespace QUARRY_NAMESPACE::detail

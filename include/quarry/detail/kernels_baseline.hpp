@@ -1,0 +1,137 @@
+// The kernels for any processor: vectors of 16 bytes in the notation that g++ and clang share, SSE2 or NEON in effect.
+//
+// Its code depends on the flags of the file that includes it, as that of the other levels does not. So its namespace is
+// named after them: two files with different flags do not share a body, whichever the linker meets first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "../config.hpp"
+#include "kernels.hpp"
+
+#if defined(__AVX512F__)
+#define QUARRY_DETAIL_FLAGS flags_avx512
+#elif defined(__AVX2__)
+#define QUARRY_DETAIL_FLAGS flags_avx2
+#elif defined(__AVX__)
+#define QUARRY_DETAIL_FLAGS flags_avx
+#elif defined(__SSE4_1__)
+#define QUARRY_DETAIL_FLAGS flags_sse4
+#else
+#define QUARRY_DETAIL_FLAGS flags_none
+#endif
+
+namespace QUARRY_NAMESPACE::detail {
+inline namespace QUARRY_DETAIL_FLAGS {
+namespace baseline {
+
+typedef float float4 __attribute__((vector_size(16)));
+typedef std::int32_t int4 __attribute__((vector_size(16)));
+typedef std::int16_t short8 __attribute__((vector_size(16)));
+typedef std::uint8_t bytes8 __attribute__((vector_size(8)));
+typedef std::int8_t signed8 __attribute__((vector_size(8)));
+
+template <class V>
+V loaded(const void* from) noexcept {
+    V out;
+    std::memcpy(&out, from, sizeof(V));
+    return out;
+}
+
+inline double dot(const float* a, const float* b, std::size_t d) noexcept {
+    double lane[16] = {};
+    std::size_t i = 0;
+    for (; i + 16 <= d; i += 16)
+        for (std::size_t j = 0; j < 16; ++j) lane[j] += static_cast<double>(a[i + j]) * static_cast<double>(b[i + j]);
+    for (std::size_t j = 0; i < d; ++i, ++j) lane[j] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    for (std::size_t apart = 8; apart != 0; apart /= 2)
+        for (std::size_t j = 0; j < apart; ++j) lane[j] += lane[j + apart];
+    return lane[0];
+}
+
+inline float sum(float4 v) noexcept { return (v[0] + v[2]) + (v[1] + v[3]); }
+
+inline void products(const float* rows, std::size_t count, std::size_t d, const float* probes, std::size_t m,
+                     float* out, std::size_t out_stride) noexcept {
+    for (std::size_t p = 0; p < m; ++p) {
+        const float* probe = probes + p * d;
+        for (std::size_t i = 0; i < count; i += 4) {
+            const float* row[4];
+            for (std::size_t r = 0; r < 4; ++r) row[r] = rows + (i + r < count ? i + r : count - 1) * d;
+            float4 s0{}, s1{}, s2{}, s3{};
+            std::size_t j = 0;
+            for (; j + 4 <= d; j += 4) {
+                const float4 q = loaded<float4>(probe + j);
+                s0 += q * loaded<float4>(row[0] + j);
+                s1 += q * loaded<float4>(row[1] + j);
+                s2 += q * loaded<float4>(row[2] + j);
+                s3 += q * loaded<float4>(row[3] + j);
+            }
+            float sums[4] = {sum(s0), sum(s1), sum(s2), sum(s3)};
+            for (; j < d; ++j)
+                for (std::size_t r = 0; r < 4; ++r) sums[r] += probe[j] * row[r][j];
+            for (std::size_t r = 0; r < 4 && i + r < count; ++r) out[p * out_stride + i + r] = sums[r];
+        }
+    }
+}
+
+inline std::size_t select(const float* values, std::size_t count, float least, std::uint32_t* positions) noexcept {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        positions[found] = static_cast<std::uint32_t>(i);
+        found += values[i] >= least;
+    }
+    return found;
+}
+
+// A product of a code and a probe byte fits 16 bits; pairs of them are added in 32.
+inline int4 byte_step(int4 sums, const std::uint8_t* codes, short8 q) noexcept {
+    const short8 x = __builtin_convertvector(loaded<bytes8>(codes), short8);
+    const short8 product = x * q;
+    const int4 both = loaded<int4>(&product);
+    return sums + ((both << 16) >> 16) + (both >> 16);
+}
+
+inline void byte_products(const std::uint8_t* codes, std::size_t stride, const std::uint32_t* ids, std::size_t count,
+                          const std::int8_t* probe, std::int32_t* out) noexcept {
+    for (std::size_t i = 0; i < count; i += 2) {
+        const std::size_t other = i + 1 < count ? i + 1 : i;
+        const std::uint8_t* a = codes + (ids ? ids[i] : i) * stride;
+        const std::uint8_t* b = codes + (ids ? ids[other] : other) * stride;
+        int4 s{}, t{};
+        for (std::size_t j = 0; j < stride; j += 8) {
+            const short8 q = __builtin_convertvector(loaded<signed8>(probe + j), short8);
+            s = byte_step(s, a + j, q);
+            t = byte_step(t, b + j, q);
+        }
+        out[i] = s[0] + s[1] + s[2] + s[3];
+        out[other] = t[0] + t[1] + t[2] + t[3];
+    }
+}
+
+inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, std::size_t count,
+                                const std::int8_t* probes, std::size_t m, std::int32_t* out, std::uint8_t*) noexcept {
+    for (std::size_t p = 0; p < m; ++p) byte_products(codes, stride, nullptr, count, probes + p * stride, out + p * 64);
+}
+
+inline std::size_t select_bytes(const std::int32_t* products, byte_row_constants rows, std::size_t count,
+                                const byte_probe_constants& probe, float least, std::uint32_t* positions) noexcept {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const float middle = static_cast<float>(products[i] - probe.offset) * rows.scale[i] * probe.scale;
+        positions[found] = static_cast<std::uint32_t>(i);
+        found += middle + (probe.length * rows.error[i] + probe.error * rows.length[i]) >= least;
+    }
+    return found;
+}
+
+}  // namespace baseline
+
+inline constexpr kernels baseline_kernels{baseline::dot,           baseline::products,
+                                          baseline::select,        baseline::byte_products,
+                                          baseline::byte_products_batch, baseline::select_bytes};
+
+}  // inline namespace QUARRY_DETAIL_FLAGS
+}  // namespace QUARRY_NAMESPACE::detail

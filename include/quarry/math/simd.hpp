@@ -1,0 +1,63 @@
+// The instruction set that products of rows are computed with: chosen at run time, once.
+//
+// A program built with plain -O2 is as fast as one built for its processor. Answers are the same at every level, scores
+// to the bit; only the time differs.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "../config.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+enum class simd : std::uint8_t {
+    baseline,  // what every processor of the platform has: SSE2 on x86-64, NEON on AArch64
+    avx2,      // AVX2 and FMA
+    avx512,    // AVX-512 F, BW, DQ and VL
+    vnni,      // the same and its byte products
+};
+
+constexpr std::string_view name_of(simd level) noexcept {
+    constexpr std::string_view names[] = {"baseline", "avx2", "avx512", "vnni"};
+    return names[static_cast<std::size_t>(level)];
+}
+
+namespace detail {
+
+inline simd simd_of_this_processor() noexcept {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return simd::baseline;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
+        return simd::avx2;
+    return __builtin_cpu_supports("avx512vnni") ? simd::vnni : simd::avx512;
+#else
+    return simd::baseline;
+#endif
+}
+
+// What QUARRY_SIMD allows. A word that is none of the names allows the baseline: slow is noticed, wrong would not be.
+inline simd simd_allowed(const char* cap) noexcept {
+    if (cap == nullptr || *cap == '\0') return simd::vnni;
+    for (const simd level : {simd::avx2, simd::avx512, simd::vnni})
+        if (name_of(level) == cap) return level;
+    return simd::baseline;
+}
+
+}  // namespace detail
+
+/// The level in use: the best of this processor, or less if the environment variable QUARRY_SIMD names a lower one
+/// (any other word is taken for `baseline`). Read once, at the first call.
+inline simd simd_level() noexcept {
+    static const simd level = [] {
+        const simd has = detail::simd_of_this_processor();
+        const simd may = detail::simd_allowed(std::getenv("QUARRY_SIMD"));
+        return may < has ? may : has;
+    }();
+    return level;
+}
+
+}  // namespace QUARRY_NAMESPACE
