@@ -42,6 +42,15 @@ bool fails_at(std::size_t n, F f) {
     if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
     throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+    if (failing_new::left != failing_new::never && failing_new::left-- == 0) {
+        failing_new::left = failing_new::never;
+        throw std::bad_alloc();
+    }
+    const auto to = static_cast<std::size_t>(alignment);
+    if (void* memory = std::aligned_alloc(to, (size + to) / to * to)) return memory;
+    throw std::bad_alloc();
+}
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     try {
         return operator new(size);
@@ -55,6 +64,8 @@ bool fails_at(std::size_t n, F f) {
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }

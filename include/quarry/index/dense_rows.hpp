@@ -1,0 +1,373 @@
+// Dense rows: what every index of vectors holds, and its exact search.
+//
+// Rows as floats and as bytes, the unit and key of each, and what is known of them together. An index adds how it finds
+// candidates. Not promised.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/error.hpp"
+#include "../core/ids.hpp"
+#include "../core/key_index.hpp"
+#include "../core/scale.hpp"
+#include "../detail/aligned.hpp"
+#include "../detail/floats.hpp"
+#include "../detail/text.hpp"
+#include "../math/byte_rows.hpp"
+#include "../math/cosine.hpp"
+#include "../math/top_k.hpp"
+#include "certified_best.hpp"
+#include "unit_rows.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+/// The scales a dot product of rows can have.
+template <class S>
+concept ProductScale = std::same_as<S, cosine_scale> || std::same_as<S, inner_product_scale>;
+
+namespace detail {
+
+template <ProductScale S>
+class dense_rows {
+   public:
+    struct held {
+        unit_id unit;
+        key_id key;
+    };
+    static constexpr bool is_cosine = std::same_as<S, cosine_scale>;
+
+    /// `where` is the index's name in messages, a literal.
+    dense_rows(std::string_view where, std::size_t dimension, bool bytes)
+        : where_(where), dimension_(dimension), bytes_(dimension), sum_(dimension, 0.0) {
+        if (dimension == 0) raise<usage_error>("dense.dimension", concat(where_, ": the dimension is 0"));
+        has_bytes_ = bytes && dimension >= byte_rows::narrowest && dimension <= byte_rows::widest;
+    }
+
+    std::size_t size() const noexcept { return keys_.size(); }
+    std::size_t dimension() const noexcept { return dimension_; }
+    const unit_rows& units() const noexcept { return units_; }
+    const held& key(std::size_t i) const noexcept { return keys_[i]; }
+    std::span<const held> keys() const noexcept { return keys_; }
+    key_id next_key() const noexcept { return key_id{next_key_}; }
+    std::span<const double> sum() const noexcept { return sum_; }
+    bool has_bytes() const noexcept { return has_bytes_; }
+    const byte_rows& bytes() const noexcept { return bytes_; }
+    std::span<const float> row(std::size_t i) const noexcept {
+        return {rows_.data() + i * dimension_, dimension_};
+    }
+
+    void require_width(std::size_t got) const {
+        if (got != dimension_)
+            raise<usage_error>("dense.dimension", concat(where_, ": expected ", dimension_, " floats, got ", got));
+    }
+
+    // The rows as they are stored: finite, of length 1 for cosines, and without subnormal numbers.
+    std::vector<float> checked(std::span<const float> rows, std::string_view function) const {
+        std::vector<float> out(rows.begin(), rows.end());
+        for (std::size_t i = 0; i * dimension_ < out.size(); ++i) {
+            const std::span<float> one = std::span(out).subspan(i * dimension_, dimension_);
+            if (!is_finite(one))
+                raise<usage_error>("dense.not_finite",
+                                   concat(where_, "::", function, ": row ", i, " holds a NaN or an infinity"));
+            if (!is_cosine) {
+                for (float& x : one) x = narrowed(widened(x));
+            } else if (!normalize(one)) {
+                raise<usage_error>("dense.zero_vector",
+                                   concat(where_, "::", function, ": row ", i, " is zero and has no direction"));
+            }
+        }
+        return out;
+    }
+    std::vector<float> checked_probe(std::span<const float> probe, std::string_view function) const {
+        require_width(probe.size());
+        return checked(probe, function);
+    }
+
+    key_id add(std::span<const unit_id> units, std::span<const float> rows) {
+        if (rows.size() != units.size() * dimension_)
+            raise<usage_error>("dense.dimension", concat(where_, "::add: expected ", units.size(), " rows of ", dimension_,
+                                                         " floats, that is ", units.size() * dimension_, ", got ",
+                                                         rows.size()));
+        if (units.size() >= UINT32_MAX - next_key_)
+            raise<usage_error>("dense.full", concat(where_, "::add: ", next_key_, " keys were given, ", units.size(),
+                                                    " more would be too many"));
+        const std::vector<float> fresh = checked(rows, "add");
+
+        // Everything that may throw comes first; what was reserved in vain is not seen.
+        grow(keys_, units.size());
+        grow(rows_, fresh.size());
+        if (has_bytes_) bytes_.reserve(units.size());
+        units_.reserve(units);
+        rows_.insert(rows_.end(), fresh.begin(), fresh.end());
+        for (const unit_id unit : units) {
+            keys_.push_back({unit, key_id{next_key_++}});
+            units_.add(unit);
+            const std::span<const float> added = row(keys_.size() - 1);
+            if (has_bytes_) bytes_.add(added);
+            count_in(added);
+        }
+        return key_id{next_key_ - static_cast<std::uint32_t>(units.size())};
+    }
+
+    /// Fills an empty one with rows as another kept them. Errors  data_error `dense.stored`.
+    void restore(std::span<const held> keys, std::span<const float> rows, key_id next_key) {
+        const auto refuse = [&](const std::string& why) {
+            raise<data_error>("dense.stored", concat(where_, ": these are no rows of an index: ", why));
+        };
+        if (rows.size() % dimension_ != 0 || rows.size() / dimension_ != keys.size())
+            refuse(concat(keys.size(), " keys of dimension ", dimension_, " come with ", rows.size(), " floats"));
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            if (keys[i].key >= next_key || (i != 0 && keys[i].key <= keys[i - 1].key))
+                refuse(concat("key ", index_of(keys[i].key), " does not follow the one before, or not below ",
+                              index_of(next_key)));
+        rows_.assign(rows.begin(), rows.end());
+        keys_.assign(keys.begin(), keys.end());
+        next_key_ = static_cast<std::uint32_t>(index_of(next_key));
+        if (has_bytes_) bytes_.reserve(keys.size());
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const auto one = row(i);
+            const double length = norm(one);
+            // Normalised rows have a length of 1 to within their rounding.
+            if (!is_finite(one) || (is_cosine && !(length > 0.999 && length < 1.001)))
+                refuse(concat("row ", i, " is not finite, or not of length 1"));
+            const unit_id unit[] = {keys[i].unit};
+            units_.reserve(unit);
+            units_.add(keys[i].unit);
+            if (has_bytes_) bytes_.add(one);
+            count_in(one);
+        }
+    }
+
+    /// Drops the rows for which `gone(i)`; the others move up and keep their keys. Says how many went.
+    template <class Gone>
+    std::size_t compact(Gone gone) {
+        std::size_t kept = 0;
+        const std::size_t before = keys_.size();
+        for (std::size_t i = 0; i < before; ++i) {
+            if (gone(i)) continue;
+            if (kept != i) {
+                std::copy_n(rows_.data() + i * dimension_, dimension_, rows_.data() + kept * dimension_);
+                if (has_bytes_) bytes_.move(i, kept);
+                keys_[kept] = keys_[i];
+            }
+            ++kept;
+        }
+        keys_.resize(kept);
+        rows_.resize(kept * dimension_);
+        if (has_bytes_) bytes_.shrink(kept);
+        units_.clear();
+        // Summed afresh: subtracting would leave the rounding of what was removed behind.
+        std::ranges::fill(sum_, 0.0);
+        longest_ = 0.0;
+        for (std::size_t i = 0; i < kept; ++i) {
+            units_.add(keys_[i].unit);
+            count_in(row(i));
+        }
+        return before - kept;
+    }
+
+    scored_key scored(std::span<const float> probe, std::size_t i) const noexcept {
+        constexpr double most = is_cosine ? 1.0 : static_cast<double>((std::numeric_limits<float>::max)());
+        return {keys_[i].unit, keys_[i].key, narrowed(std::clamp(dot(probe, row(i)), -most, most))};
+    }
+
+    // How far two products can lie apart that are equal as scores, when the unit decides between them: 2^-22 of the
+    // lengths where they were rounded to float and cut at 1, 2^-125 where they became 0.
+    double tie(double probe_length) const noexcept { return 0x1p-22 * probe_length * longest_ + 0x1p-125; }
+
+    /// Every row that `offers` calls its argument with is scored exactly.
+    template <class Offers>
+    std::vector<scored_key> exhaustive(std::span<const float> probe, std::size_t n, Offers offers) const {
+        top_k<scored_key, better_key> best(n);
+        offers([&](std::size_t i) { best.offer(scored(probe, i)); });
+        return best.take();
+    }
+
+    /// The n best of the listed rows.
+    std::vector<scored_key> listed(std::span<const float> probe, std::size_t n, std::span<const std::uint32_t> ids) const;
+
+    /// The n best rows of those for which `accepted(i)`, for each of m probes, row-major.
+    template <class Accepted>
+    std::vector<std::vector<scored_key>> scan(std::span<const float> probes, std::size_t n, Accepted accepted) const;
+
+    std::vector<scored_key> score(std::span<const float> asked, std::span<const unit_id> units) const {
+        std::vector<scored_key> out;
+        out.reserve(units.size());
+        for (const unit_id unit : units) {
+            scored_key best{unit, no_key, 0.0f};
+            units_.for_each(unit, [&](std::uint32_t i) {
+                if (const scored_key key = scored(asked, i); best.key == no_key || better(key, best)) best = key;
+            });
+            out.push_back(best);
+        }
+        return out;
+    }
+
+    /// The probe's mean product over all rows and ten absent ones of 0.
+    double mean(std::span<const float> asked) const noexcept {
+        double sum = 0.0;
+        for (std::size_t j = 0; j < dimension_; ++j) sum += static_cast<double>(asked[j]) * sum_[j];
+        return sum / (static_cast<double>(size()) + 10.0);
+    }
+
+    bool vector_of(unit_id unit, std::span<float> out) const {
+        require_width(out.size());
+        const std::uint32_t first = units_.first(unit);
+        if (first == unit_rows::none) return false;
+        std::ranges::copy(row(first), out.begin());
+        return true;
+    }
+
+    std::size_t memory() const noexcept {
+        return rows_.capacity() * sizeof(float) + bytes_.memory() + keys_.capacity() * sizeof(held) + units_.memory();
+    }
+
+   private:
+    // Beyond these the float product may overflow where the double one does not, or its error is not bounded.
+    bool floats_usable(double probe_length) const noexcept {
+        return probe_length * longest_ <= 1e30 && dimension_ <= std::size_t{1} << 17;
+    }
+    bool bytes_usable(double probe_length) const noexcept {
+        return has_bytes_ && longest_ <= 1e15 && probe_length >= 1e-15 && probe_length <= 1e15;
+    }
+    template <class V>
+    static void grow(V& v, std::size_t more) {
+        if (v.capacity() < v.size() + more) v.reserve((std::max)(2 * v.size(), v.size() + more));
+    }
+    void count_in(std::span<const float> added) noexcept {
+        for (std::size_t j = 0; j < dimension_; ++j) sum_[j] += static_cast<double>(added[j]);
+        longest_ = (std::max)(longest_, norm(added));
+    }
+
+    std::string_view where_;
+    std::size_t dimension_;
+    bool has_bytes_ = false;
+    aligned_vector<float> rows_;
+    byte_rows bytes_;
+    std::vector<held> keys_;
+    unit_rows units_;
+    std::vector<double> sum_;  // of all rows, for the mean
+    double longest_ = 0.0;     // an upper bound of the rows' norms
+    std::uint32_t next_key_ = 0;
+};
+
+template <ProductScale S>
+std::vector<scored_key> dense_rows<S>::listed(std::span<const float> probe, std::size_t n,
+                                              std::span<const std::uint32_t> ids) const {
+    if (n == 0) return {};
+    const double length = norm(probe);
+    if (!bytes_usable(length) || ids.size() <= 2 * n || ids.size() < 32)
+        return exhaustive(probe, n, [&](auto offer) {
+            for (const std::uint32_t i : ids) offer(i);
+        });
+    aligned_vector<std::int8_t> codes(bytes_.stride());
+    const byte_probe coded = bytes_.encode(probe, codes.data());
+    certified_best best(n, tie(length));
+    constexpr std::size_t together = 256;
+    std::int32_t products[together];
+    for (std::size_t first = 0; first < ids.size(); first += together) {
+        const auto some = ids.subspan(first, (std::min)(together, ids.size() - first));
+        best_kernels().byte_products(bytes_.codes(), bytes_.stride(), some.data(), some.size(), codes.data(), products);
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            const auto range = bytes_.range(some[i], products[i], coded);
+            best.offer(some[i], range.low, range.high);
+        }
+    }
+    return best.take(n, [&](std::uint32_t i) { return scored(probe, i); });
+}
+
+// A slab of rows at a time, for all probes: bytes (or floats, where there are none) say which rows could still be among
+// the best. The probes are taken in groups that stay in the cache beside the slab.
+template <ProductScale S>
+template <class Accepted>
+std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> probes, std::size_t n,
+                                                         Accepted accepted) const {
+    const std::size_t m = probes.size() / dimension_, all = size();
+    const auto probe_of = [&](std::size_t p) { return probes.subspan(p * dimension_, dimension_); };
+    std::vector<std::vector<scored_key>> answers(m);
+    std::vector<std::size_t> by_bytes, by_floats;
+    std::vector<double> lengths(m);
+    for (std::size_t p = 0; p < m; ++p) {
+        lengths[p] = norm(probe_of(p));
+        if (n >= all || (!bytes_usable(lengths[p]) && !floats_usable(lengths[p])))
+            answers[p] = exhaustive(probe_of(p), n, [&](auto offer) {
+                for (std::size_t i = 0; i < all; ++i)
+                    if (accepted(i)) offer(i);
+            });
+        else
+            (bytes_usable(lengths[p]) ? by_bytes : by_floats).push_back(p);
+    }
+
+    const kernels& kernel = best_kernels();
+    constexpr std::size_t most_together = 512;
+    for (const std::vector<std::size_t>* chosen : {&by_bytes, &by_floats}) {
+        const bool in_bytes = chosen == &by_bytes;
+        const std::size_t stride = bytes_.stride();
+        for (std::size_t first = 0; first < chosen->size(); first += most_together) {
+            const auto group = std::span(*chosen).subspan(first, (std::min)(most_together, chosen->size() - first));
+            const std::size_t slab = group.size() == 1 ? 1024 : 64;
+            std::vector<certified_best> best;
+            std::vector<byte_probe> coded(group.size());
+            std::vector<double> error(group.size());
+            aligned_vector<std::int8_t> codes(in_bytes ? group.size() * stride : 0);
+            aligned_vector<float> floats(in_bytes ? 0 : group.size() * dimension_);
+            for (std::size_t g = 0; g < group.size(); ++g) {
+                best.emplace_back(n, tie(lengths[group[g]]));
+                if (in_bytes) coded[g] = bytes_.encode(probe_of(group[g]), codes.data() + g * stride);
+                else std::ranges::copy(probe_of(group[g]), floats.data() + g * dimension_);
+                error[g] = product_error(dimension_, lengths[group[g]] * longest_);
+            }
+            aligned_vector<std::int32_t> products(in_bytes ? slab * group.size() : 0);
+            aligned_vector<std::uint8_t> scratch(in_bytes && group.size() > 1 ? slab * stride : 0);
+            aligned_vector<float> values(in_bytes ? 0 : slab * group.size());
+            std::vector<std::uint32_t> positions(slab);
+
+            for (std::size_t start = 0; start < all; start += slab) {
+                const std::size_t count = (std::min)(slab, all - start);
+                if (!in_bytes)
+                    kernel.products(rows_.data() + start * dimension_, count, dimension_, floats.data(), group.size(),
+                                    values.data(), slab);
+                else if (group.size() == 1)
+                    kernel.byte_products(bytes_.codes(start), stride, nullptr, count, codes.data(), products.data());
+                else
+                    kernel.byte_products_batch(bytes_.codes(start), stride, count, codes.data(), group.size(),
+                                               products.data(), scratch.data());
+                for (std::size_t g = 0; g < group.size(); ++g) {
+                    const double least = best[g].least();
+                    const std::size_t passed =
+                        in_bytes ? kernel.select_bytes(products.data() + g * slab, bytes_.constants(start), count,
+                                                       coded[g].constants, float_below(least), positions.data())
+                                 : kernel.select(values.data() + g * slab, count, float_below(least - error[g]),
+                                                 positions.data());
+                    for (std::size_t i = 0; i < passed; ++i) {
+                        const std::size_t at = positions[i], row_at = start + at;
+                        if (!accepted(row_at)) continue;
+                        if (in_bytes) {
+                            const auto range = bytes_.range(row_at, products[g * slab + at], coded[g]);
+                            best[g].offer(static_cast<std::uint32_t>(row_at), range.low, range.high);
+                        } else {
+                            const auto value = static_cast<double>(values[g * slab + at]);
+                            best[g].offer(static_cast<std::uint32_t>(row_at), value - error[g], value + error[g]);
+                        }
+                    }
+                }
+            }
+            for (std::size_t g = 0; g < group.size(); ++g) {
+                const std::span<const float> probe = probe_of(group[g]);
+                answers[group[g]] = best[g].take(n, [&](std::uint32_t i) { return scored(probe, i); });
+            }
+        }
+    }
+    return answers;
+}
+
+}  // namespace detail
+}  // namespace QUARRY_NAMESPACE

@@ -1,0 +1,101 @@
+// Unit rows: which rows of an index stand for a unit.
+//
+// Units are numbers that are mostly dense, and a filter walks them in order: so a page of neighbours is one look-up, and
+// a unit costs 12 bytes. Not promised.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/ids.hpp"
+#include "../core/unit_set.hpp"
+
+namespace QUARRY_NAMESPACE::detail {
+
+class unit_rows {
+   public:
+    static constexpr std::uint32_t none = UINT32_MAX;
+
+    /// Room for a row of each of these units: adding them does not throw.
+    void reserve(std::span<const unit_id> units) {
+        if (next_.capacity() < next_.size() + units.size())
+            next_.reserve((std::max)(2 * next_.size(), next_.size() + units.size()));
+        for (const unit_id unit : units) pages_[page_of(unit)];
+    }
+
+    /// The next row is one of `unit`; rows are numbered from 0. Requires  room.
+    void add(unit_id unit) noexcept {
+        const auto row = static_cast<std::uint32_t>(next_.size());
+        entry& of_unit = pages_.find(page_of(unit))->second[place_of(unit)];
+        if (of_unit.count++ == 0) of_unit.first = row;
+        else next_[of_unit.last] = row;
+        of_unit.last = row;
+        next_.push_back(none);
+        most_ = (std::max)(most_, static_cast<std::size_t>(of_unit.count));
+    }
+
+    /// The unit's first row, or `none`.
+    std::uint32_t first(unit_id unit) const noexcept {
+        const auto found = pages_.find(page_of(unit));
+        return found == pages_.end() ? none : found->second[place_of(unit)].first;
+    }
+    /// The row of the same unit that was added after this one, or `none`.
+    std::uint32_t next(std::uint32_t row) const noexcept { return next_[row]; }
+
+    template <class F>
+    void for_each(unit_id unit, F f) const {
+        for (std::uint32_t row = first(unit); row != none; row = next(row)) f(row);
+    }
+
+    /// The rows of a set of units, by unit.
+    std::vector<std::uint32_t> of(const unit_set& units) const {
+        std::vector<std::uint32_t> rows;
+        rows.reserve((std::min)(units.count(), next_.size()));
+        const page* here = nullptr;
+        std::uint32_t number = none;
+        units.for_each([&](unit_id unit) {
+            if (page_of(unit) != number) {
+                number = page_of(unit);
+                const auto found = pages_.find(number);
+                here = found == pages_.end() ? nullptr : &found->second;
+            }
+            if (here)
+                for (std::uint32_t row = (*here)[place_of(unit)].first; row != none; row = next_[row]) rows.push_back(row);
+        });
+        return rows;
+    }
+
+    bool contains(unit_id unit) const noexcept { return first(unit) != none; }
+    std::size_t most() const noexcept { return most_; }
+
+    /// Forgets all rows, and keeps room for as many.
+    void clear() noexcept {
+        for (auto& numbered : pages_) numbered.second.fill({});
+        next_.clear();
+        most_ = 0;
+    }
+
+    std::size_t memory() const noexcept {
+        return next_.capacity() * sizeof(std::uint32_t) + pages_.size() * (sizeof(page) + 64);
+    }
+
+   private:
+    struct entry {
+        std::uint32_t first = none, last = none, count = 0;
+    };
+    static constexpr std::uint32_t width = 64;
+    using page = std::array<entry, width>;
+    static std::uint32_t page_of(unit_id unit) noexcept { return static_cast<std::uint32_t>(index_of(unit)) / width; }
+    static std::uint32_t place_of(unit_id unit) noexcept { return static_cast<std::uint32_t>(index_of(unit)) % width; }
+
+    std::unordered_map<std::uint32_t, page> pages_;
+    std::vector<std::uint32_t> next_;
+    std::size_t most_ = 0;
+};
+
+}  // namespace QUARRY_NAMESPACE::detail
