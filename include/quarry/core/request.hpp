@@ -98,6 +98,13 @@ class request {
         if (!passages.empty()) imagined_ = std::make_shared<const std::vector<std::string>>(std::move(passages));
     }
 
+    /// A child that finds `units` and no others, of the same words; null: any.
+    ///
+    /// For what is searched on the way to what is returned: summaries that lead to their sources, articles that lead to
+    /// their chunks. Units may be among them that this request does not admit, so whoever makes such a child returns
+    /// only what this request admits.
+    request among(std::shared_ptr<const unit_set> units) const;
+
     const query& asked() const noexcept { return *query_; }
     std::string_view text() const noexcept { return text_; }
 
@@ -194,6 +201,7 @@ class request {
     std::shared_ptr<memo> memo_;
     std::shared_ptr<account> spent_ = std::make_shared<account>();
     std::optional<filter> narrowing_{};  // what children added to the query's filter
+    std::shared_ptr<const unit_set> among_{};
     selection selection_;
     std::shared_ptr<const std::string> own_text_{};  // of a child with other words
     std::shared_ptr<const std::vector<std::string>> imagined_{};
@@ -225,6 +233,13 @@ inline selection both(const selection& a, const selection& b) {
 
 }  // namespace detail
 
+inline request request::among(std::shared_ptr<const unit_set> units) const {
+    request child(*this);
+    child.among_ = units;
+    child.selection_ = selection(std::nullopt, std::move(units), nullptr).made_by(selection_.state());
+    return child;
+}
+
 inline request request::narrowed(const filter* also, std::optional<std::string> words) const {
     request child(*this);
     if (words) {
@@ -245,6 +260,7 @@ inline request request::narrowed(const filter* also, std::optional<std::string> 
         child.selection_ = source_.select(
             {&where, query_->scoped() ? &*query_->scoped() : nullptr, query_->includes_generated(), query_->example()});
     }
+    if (among_) child.selection_ = detail::both(child.selection_, selection(std::nullopt, among_, nullptr));
     if (const unit_set* units = child.allowed().units)
         tell({trace_code::filtered, "narrowed", allowed().units ? allowed().units->count() : source_.size(),
               units->count()});

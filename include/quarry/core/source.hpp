@@ -50,8 +50,8 @@ class unit_ref;
 
 /// A reference to any UnitSource. The source must outlive it.
 ///
-/// `summary`, `span`, `headings` and `links` are optional in a source; where it lacks them they are empty. So is
-/// `state`: a source without it is itself and never changes.
+/// `summary`, `span`, `headings`, `links` and `sources` are optional in a source; where it lacks them they are empty. So
+/// is `state`: a source without it is itself and never changes.
 class source_ref {
    public:
     template <UnitSource S>
@@ -75,6 +75,8 @@ class source_ref {
     byte_span span(unit_id unit) const { return calls_->span(source_, unit); }
     std::span<const heading> headings(unit_id unit) const { return calls_->headings(source_, unit); }
     std::span<const link> links(unit_id unit) const { return calls_->links(source_, unit); }
+    /// What a generated unit was made from.
+    std::span<const unit_id> sources(unit_id unit) const { return calls_->sources(source_, unit); }
     std::optional<unit_id> find(std::string_view id) const { return calls_->find(source_, id); }
     selection select(const selection_criteria& criteria) const {
         return calls_->select(source_, criteria).made_by(state());
@@ -104,6 +106,7 @@ class source_ref {
         byte_span (*span)(const void*, unit_id);
         std::span<const heading> (*headings)(const void*, unit_id);
         std::span<const link> (*links)(const void*, unit_id);
+        std::span<const unit_id> (*sources)(const void*, unit_id);
         std::optional<unit_id> (*find)(const void*, std::string_view);
         selection (*select)(const void*, const selection_criteria&);
         source_state (*state)(const void*);
@@ -137,6 +140,10 @@ class source_ref {
         },
         [](const void* s, unit_id u) -> std::span<const link> {
             if constexpr (requires { as<S>(s).links(u); }) return as<S>(s).links(u);
+            else return {};
+        },
+        [](const void* s, unit_id u) -> std::span<const unit_id> {
+            if constexpr (requires { as<S>(s).sources(u); }) return as<S>(s).sources(u);
             else return {};
         },
         [](const void* s, std::string_view id) { return as<S>(s).find(id); },

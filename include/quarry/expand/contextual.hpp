@@ -248,7 +248,7 @@ class model_contexts {
     std::vector<std::string> contexts(source_ref source, std::span<const unit_id> units, const expansion_run& run,
                                       expansion_report& report) const {
         const std::vector<prompt> asked = prompts(source, units);
-        const call_results answers = detail::ask_for(model_, asked, how_.calls, run, report);
+        const call_results answers = detail::ask_for(model_, asked, how_.calls, run.stop, report);
         std::vector<std::string> out(units.size());
         known_runs runs;
         walk(source, units, [&](std::size_t i, std::string_view shown, bool another) {

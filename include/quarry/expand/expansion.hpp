@@ -5,38 +5,20 @@
 // Asked without preparing, it makes the calls of one unit at a time, and gives the same keys.
 #pragma once
 
-#include <chrono>
 #include <concepts>
-#include <map>
 #include <span>
 #include <stop_token>
-#include <string>
 
 #include "../config.hpp"
 #include "../core/ids.hpp"
 #include "../core/source.hpp"
-#include "../model/completion.hpp"
-#include "../model/notices.hpp"
+#include "../model/asking.hpp"
 #include "key_expander.hpp"
 
 namespace QUARRY_NAMESPACE {
 
 /// What making keys took, beside the keys. All zero for expanders that ask nobody.
-struct expansion_report {
-    std::size_t calls = 0;             // made, failed ones included
-    std::size_t remembered = 0;        // answers that were paid for before
-    std::size_t failed = 0;            // units whose call ended with an exception; their keys are made without it
-    std::size_t unusable = 0;          // units whose reply held nothing to use; likewise
-    std::size_t beside_the_point = 0;  // generated texts that were judged not to belong to their unit
-    notice_counts noticed{};           // in the replies, usable or not
-
-    std::map<std::string, std::size_t> failures{};  // by the code of the error, or "exception"
-    std::string first_failure{};                    // its message, in the order of the units
-
-    token_usage tokens{};  // as far as the generator says
-    double dollars = 0.0;
-    std::chrono::steady_clock::duration elapsed{};
-};
+using expansion_report = asking_report;
 
 struct expansion_run {
     std::stop_token stop{};

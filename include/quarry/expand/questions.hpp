@@ -196,7 +196,7 @@ auto question_keys<G>::prepare(source_ref source, std::span<const unit_id> units
     -> prepared {
     expansion_report report;
     const std::vector<prompt> asked = prompts(source, units);
-    const call_results answers = detail::ask_for(model_, asked, options_.calls, run, report);
+    const call_results answers = detail::ask_for(model_, asked, options_.calls, run.stop, report);
     std::vector<std::vector<std::string>> found(units.size());
     for (std::size_t i = 0; i < units.size(); ++i) {
         if (!answers.items[i].reply) continue;

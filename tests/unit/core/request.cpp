@@ -353,3 +353,23 @@ TEST_CASE("a child is refused a filter that does not fit, and other words where 
     const filter newer = eq("year", 2024);
     CHECK(admitted(by_example.narrowed(&newer)) == units{1, 2});
 }
+
+TEST_CASE("a child among given units finds these alone, and what is narrowed below it stays among them") {
+    corpus c(schema{{"part", field_type::integer}});
+    for (int i = 0; i < 4; ++i) c.add({.id = std::to_string(i), .meta = {{"part", i % 2}}});
+    const query asked("x");
+    const request whole(asked, c);
+    const auto some = std::make_shared<unit_set>(4);
+    some->insert(unit_at(0));
+    some->insert(unit_at(1));
+    const request child = whole.among(some);
+    CHECK(child.allowed().units->count() == 2);
+    CHECK(child.text() == "x");
+    CHECK(whole.allowed().all());
+    const filter even = eq("part", 0);
+    const request both = child.narrowed(&even);
+    CHECK(both.admits(unit_at(0)));
+    CHECK(!both.admits(unit_at(1)));
+    CHECK(!both.admits(unit_at(2)));
+    CHECK(whole.among(nullptr).allowed().all());
+}

@@ -152,3 +152,13 @@ TEST_CASE("a selection carries the state of the source that made it") {
     ++c.revision;
     CHECK(before.state() != source_ref(c).state());
 }
+
+TEST_CASE("a reference tells what a generated unit was made from, and nothing where its source does not say") {
+    corpus c;
+    const unit_id a = c.add({.id = "a"}), b = c.add({.id = "b"});
+    const unit_id summary = c.add_generated({.id = "s", .text = "both", .sources = {a, b}});
+    const source_ref source(c);
+    CHECK(std::vector<unit_id>(source.sources(summary).begin(), source.sources(summary).end()) ==
+          std::vector<unit_id>{a, b});
+    CHECK(source.sources(a).empty());
+}
