@@ -7,6 +7,8 @@
 #include "quarry/model/reply.hpp"
 #include "quarry/probe/hypothetical_answer.hpp"
 #include "quarry/probe/rewrite.hpp"
+#include "quarry/rank/listwise.hpp"
+#include "quarry/rank/pointwise.hpp"
 #include "sets.hpp"
 
 using namespace quarry;
@@ -198,4 +200,38 @@ TEST_CASE("recorded hypothetical answers are delivered as a careful reader deliv
         alike.add(record, read.usable, in_their_words(read.seen, ""));
     }
     alike.report("hyde", .88, .92);
+}
+
+TEST_CASE("recorded orders are delivered as a careful reader delivers them") {
+    if (!data::measured("transcripts/rerank_listwise.jsonl")) return;
+    static constexpr std::size_t example[] = {3, 1, 2};  // of the recorded prompts
+    std::size_t given = 0, echoed = 0;
+    for (const nlohmann::json& record : records("rerank_listwise")) {
+        INFO(record.at("id").get<std::string>());
+        const order_reply read = read_order(reply_of(record), 8, example);
+        const auto& expected = record.at("expected");
+        CHECK(read.order == expected.at("order").get<std::vector<std::size_t>>());
+        std::vector<std::size_t> completed;
+        for (const std::size_t i : read.completed(8)) completed.push_back(i + 1);
+        CHECK(completed == expected.at("completed_order").get<std::vector<std::size_t>>());
+        const auto why = recorded_why(expected);
+        CHECK(read.given == why.contains("given_order"));
+        CHECK(read.echoed == why.contains("echoes_the_prompts_example"));
+        CHECK(read.repeated == why.contains("duplicates"));
+        given += read.given, echoed += read.echoed;
+    }
+    WARN("rerank_listwise: 14 replies, of which " << echoed << " are the prompt's example and " << given
+                                                  << " the given order");
+}
+
+TEST_CASE("recorded scores are delivered as a careful reader delivers them") {
+    if (!data::measured("transcripts/rerank_pointwise.jsonl")) return;
+    for (const nlohmann::json& record : records("rerank_pointwise")) {
+        INFO(record.at("id").get<std::string>());
+        const score_reply read = read_score(reply_of(record));
+        const auto& expected = record.at("expected");
+        CHECK(read.score.has_value() == !expected.at("score").is_null());
+        if (read.score) CHECK(*read.score == expected.at("score").get<float>());
+        CHECK(read.alone == (expected.at("why") == "as asked"));
+    }
 }

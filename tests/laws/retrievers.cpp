@@ -7,6 +7,7 @@
 #include "laws/retriever.hpp"
 #include "quarry/build.hpp"
 #include "quarry/expand/identity.hpp"
+#include "quarry/probe/decompose.hpp"
 #include "quarry/rank/diversify.hpp"
 #include "quarry/rank/fuse.hpp"
 #include "quarry/rank/lift.hpp"
@@ -16,6 +17,8 @@
 #include "quarry/retrieve/dense.hpp"
 #include "quarry/retrieve/hybrid.hpp"
 #include "quarry/retrieve/lexical.hpp"
+#include "quarry/retrieve/probed.hpp"
+#include "quarry/retrieve/step_by_step.hpp"
 #include "quarry/retrieve/whole_article.hpp"
 #include "support/catch.hpp"
 #include "support/lists.hpp"
@@ -63,6 +66,34 @@ struct hash_judge {
             scores.push_back(static_cast<float>(hash % 9) - 4);
         }
         return scores;
+    }
+};
+
+// Puts the last passage first.
+struct reverser {
+    std::optional<std::vector<std::size_t>> order(request&, std::span<const std::string_view> passages) const {
+        std::vector<std::size_t> out;
+        for (std::size_t i = passages.size(); i-- > 0;) out.push_back(i);
+        return out;
+    }
+};
+
+struct more_words {
+    probed_query operator()(question& q) const {
+        return {.probes = {{std::string(q.text()) + " w5"}, {"w6 w7", .5f}}};
+    }
+};
+
+struct imagining {
+    probed_query operator()(question& q) const {
+        return {.probes = {{std::string(q.text()), 1.0f, {"w4 w4 w5", "w0"}}}};
+    }
+};
+
+// Splits every question into the same two, of which the second needs the answer of the first.
+struct in_parts {
+    std::string operator()(std::string_view prompt) const {
+        return prompt.find("split a question") != std::string_view::npos ? "Which is w1?\nWhere is #1 in w2?" : "w3";
     }
 };
 
@@ -167,6 +198,22 @@ TEST_CASE("laws: lift") {
 TEST_CASE("laws: rerank") {
     laws::retriever(words() | rerank(hash_judge{}, {.fetch = 200}), questions);
     laws::retriever(hybrid(words(), meaning()) | rerank(hash_judge{}, {.fetch = 8}), questions, {.prefix_up_to = 8});
+}
+
+TEST_CASE("laws: rerank_first") {
+    laws::retriever(words() | rerank_first(hash_judge{}, {.first = 8}), questions);
+    laws::retriever(hybrid(words(), meaning()) | rerank_first(hash_judge{}, {.first = 5, .trust = .4f}),
+                    questions);
+    laws::retriever(words() | rerank_first(reverser{}, {.first = 6}), questions);
+}
+
+TEST_CASE("laws: probed and narrowed") {
+    laws::retriever(words() | probed_by(more_words{}), questions, {.prefix_up_to = 1000});
+    laws::retriever(meaning() | probed_by(imagining{}), questions, {.prefix_up_to = 1000});
+    laws::retriever(meaning() | narrowed_by(imagining{}), questions);
+    laws::retriever(chunk_words() | narrowed_by(more_words{}), questions);
+    laws::retriever(hybrid(words(), meaning()) | step_by_step(decompose(in_parts{}), in_parts{}), questions,
+                    {.prefix_up_to = 1000});
 }
 
 TEST_CASE("laws: diversify") {

@@ -23,9 +23,11 @@ namespace QUARRY_NAMESPACE {
 
 /// What a query may use up. The clock is an option so that tests need not wait.
 ///
-/// Running out is `cancelled` with code `budget.model_calls` or `budget.deadline`.
+/// Running out is `cancelled` with code `budget.model_calls`, `budget.rerank_pairs` or `budget.deadline`. Of the first
+/// two, stages that may fail quietly are left out and the rest of the query is served.
 struct budget {
-    std::size_t model_calls = SIZE_MAX;  // calls of embedders, generators and rerankers
+    std::size_t model_calls = SIZE_MAX;   // calls of embedders, generators and rerankers
+    std::size_t rerank_pairs = SIZE_MAX;  // passages that rerankers are shown
     std::optional<std::chrono::steady_clock::time_point> deadline{};
     std::function<std::chrono::steady_clock::time_point()> now{};  // null: the steady clock
 };

@@ -58,8 +58,8 @@ class memo {
 /// Single-threaded and not copyable; made by `retriever_interface::retrieve`. Stages that search for other words or
 /// under a narrower filter make a child of it, see `narrowed`.
 ///
-/// Errors  `cancelled` (`query.stopped`, `budget.deadline`, `budget.model_calls`), usage_error `query.prepared`,
-///         `scope.example`, and what the source's `select` throws.
+/// Errors  `cancelled` (`query.stopped`, `budget.deadline`, `budget.model_calls`, `budget.rerank_pairs`), usage_error
+///         `query.prepared`, `scope.example`, and what the source's `select` throws.
 class request {
    public:
     /// The query and the source must outlive the request.
@@ -156,16 +156,29 @@ class request {
     }
 
     /// To be called before a callable is: counts it against the budget.
-    void pay_for_a_call() {
+    void pay_for_a_call() { pay_for_calls(1); }
+    /// For several that are made together: all of them or none.
+    void pay_for_calls(std::size_t n) {
         check();
         const std::size_t most = query_->allowance().model_calls;
-        if (spent_->calls >= most)
+        if (n > most - spent_->calls)
             detail::raise<cancelled>("budget.model_calls",
                                      detail::concat("quarry: the query may make ", most, " model calls, this would be ",
-                                                    spent_->calls + 1));
-        ++spent_->calls;
+                                                    spent_->calls + n));
+        spent_->calls += n;
     }
     std::size_t paid_calls() const noexcept { return spent_->calls; }
+
+    /// The same for passages that a judge is shown.
+    void pay_for_pairs(std::size_t n) {
+        check();
+        if (n > pairs_left())
+            detail::raise<cancelled>("budget.rerank_pairs",
+                                     detail::concat("quarry: the query may show ", query_->allowance().rerank_pairs,
+                                                    " passages to judges, this would be ", spent_->pairs + n));
+        spent_->pairs += n;
+    }
+    std::size_t pairs_left() const noexcept { return query_->allowance().rerank_pairs - spent_->pairs; }
     /// A request and its children do; two queries of a batch do not.
     bool shares_budget_with(const request& other) const noexcept { return spent_ == other.spent_; }
 
@@ -174,6 +187,7 @@ class request {
     struct account {
         ledger notes;
         std::size_t calls = 0;
+        std::size_t pairs = 0;
     };
 
     request(const request&) = default;  // for children

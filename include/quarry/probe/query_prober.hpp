@@ -23,6 +23,7 @@
 #include "../core/request.hpp"
 #include "../detail/text.hpp"
 #include "../model/generator.hpp"
+#include "../model/remembered_reply.hpp"
 #include "../text/unicode.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -81,26 +82,20 @@ struct probed_query {
 /// What a prober sees of a request.
 class question {
    public:
-      /// The request must outlive it. `before_paying` is called once, before the first call is paid for.
-      explicit question(request& r, std::function<void()> before_paying = {})
-          : request_(&r), before_paying_(std::move(before_paying)) {}
+    /// The request must outlive it. `before_paying` is called once, before the first call is paid for.
+    explicit question(request& r, std::function<void()> before_paying = {})
+        : request_(&r), before_paying_(std::move(before_paying)) {}
 
-      std::string_view text() const noexcept { return request_->text(); }
+    std::string_view text() const noexcept { return request_->text(); }
 
-      /// The generator's reply. The same prompt of the same prober is paid for once a request.
-      ///
-      /// Errors  `cancelled` before the call; whatever the generator throws, unchanged.
-      template <Generator G>
-      completion reply(callable_identity who, const G& generator, const prompt& p) {
-          const std::string name = detail::hexadecimal(p.fingerprint());
-          // The first letter says whether the reply was cut off.
-          if (const std::string* known = request_->remembered().find_text(who, name))
-              return completion(known->substr(1), known->front() == '1');
-          if (before_paying_) std::exchange(before_paying_, nullptr)();
-          request_->pay_for_a_call();
-          completion c = generate(generator, p, request_->asked().stop_token());
-          request_->remembered().keep_text(who, name, (c.cut_off ? "1" : "0") + c.text);
-          return c;
+    /// The generator's reply. The same prompt of the same prober is paid for once a request.
+    ///
+    /// Errors  `cancelled` before the call; whatever the generator throws, unchanged.
+    template <Generator G>
+    completion reply(callable_identity who, const G& generator, const prompt& p) {
+        return detail::remembered_reply(*request_, who, generator, p, [this] {
+            if (before_paying_) std::exchange(before_paying_, nullptr)();
+        });
     }
 
    private:

@@ -1,6 +1,7 @@
 #include "quarry/rank/rerank.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -190,4 +191,117 @@ TEST_CASE("pages of reranked hits joined equal one longer answer, within the jud
     for (std::size_t skip = 0; skip < 50; skip += 7)
         for (const auto unit : toy::units(search.retrieve(query("").skip(skip), 7))) joined.push_back(unit);
     CHECK(joined == all);
+}
+
+TEST_CASE("passages are judged in batches, each a call, with the scores of one") {
+    const auto base = toy::listed<bm25_scale>(hundred(), counting_down(10));
+    const last_digit all, some;
+    const auto one = (base | rerank(all)).retrieve("", 10);
+    const auto many = (base | rerank(some, {.judging = {.batch = 4}})).retrieve("", 10);
+    CHECK(toy::units(one) == toy::units(many));
+    REQUIRE(some.shown->size() == 3);
+    CHECK(some.shown->back() == std::vector<std::string>{"8", "9"});
+    CHECK(code_of([&] {
+              (base | rerank(some, {.judging = {.batch = 4}})).retrieve(query("").under({.model_calls = 2}), 10);
+          }) == "budget.model_calls");
+}
+
+TEST_CASE("a long passage is judged piece by piece and counts by its best") {
+    CHECK(detail::pieces_of("aa bb cc", 5) == std::vector<std::string_view>{"aa bb", "cc"});
+    CHECK(detail::pieces_of("aabbcc", 4) == std::vector<std::string_view>{"aabb", "cc"});
+    CHECK(detail::pieces_of("\xC3\xA4\xC3\xB6\xC3\xBC", 3) ==
+          std::vector<std::string_view>{"\xC3\xA4", "\xC3\xB6", "\xC3\xBC"});
+    CHECK(detail::pieces_of("", 3) == std::vector<std::string_view>{""});
+    corpus c;
+    c.add({.id = "a", .text = "1 9 2"});
+    c.add({.id = "b", .text = "8"});
+    const last_digit judge;
+    const auto found = (toy::listed<bm25_scale>(c, {{0, 1.0f}, {1, 2.0f}}) | rerank(judge, {.judging = {.longest = 1}}))
+                           .retrieve("", 2);
+    CHECK(toy::units(found) == ids{0, 1});
+    CHECK(found[0].score == 9.0f);
+    CHECK(judge.shown->front().size() == 4);
+}
+
+TEST_CASE("a NaN counts as the lowest score where that is asked for") {
+    const auto base = toy::listed<bm25_scale>(hundred(), counting_down(3));
+    const auto judge = [](std::string_view, std::span<const std::string_view>) {
+        return std::vector<float>{1, std::numeric_limits<float>::quiet_NaN(), -5};
+    };
+    const auto found = (base | rerank(judge, {.judging = {.not_a_number_is_lowest = true}})).retrieve("", 5);
+    CHECK(toy::units(found) == ids{0, 2, 1});
+}
+
+TEST_CASE("passages shown to judges count against a budget of their own") {
+    const auto base = toy::listed<bm25_scale>(hundred(), counting_down(10));
+    const auto search = base | rerank(last_digit{});
+    CHECK(code_of([&] { search.retrieve(query("").under({.rerank_pairs = 9}), 3); }) == "budget.rerank_pairs");
+    CHECK(search.retrieve(query("").under({.rerank_pairs = 10}), 3).size() == 3);
+}
+
+TEST_CASE("rerank_first orders the head anew and keeps the rest below") {
+    const auto base = toy::listed<bm25_scale>(hundred(), counting_down(8));
+    const auto search = base | rerank_first(last_digit{}, {.first = 4});
+    static_assert(std::same_as<decltype(search)::scale, selection_scale>);
+    CHECK(toy::units(search.retrieve("", 10)) == ids{3, 2, 1, 0, 4, 5, 6, 7});
+    CHECK(toy::units(search.retrieve("", 2)) == ids{3, 2});
+    CHECK(search.retrieve("", 0).empty());
+    CHECK((toy::listed<bm25_scale>(hundred(), {}) | rerank_first(last_digit{})).retrieve("", 5).empty());
+}
+
+TEST_CASE("what the judge holds for equal keeps the order that was") {
+    const auto equal = [](std::string_view, std::span<const std::string_view> passages) {
+        return std::vector<float>(passages.size(), 1.0f);
+    };
+    const auto base = toy::listed<bm25_scale>(hundred(), {{5, 3.0f}, {2, 2.0f}, {7, 1.0f}});
+    CHECK(toy::units((base | rerank_first(equal)).retrieve("", 3)) == ids{5, 2, 7});
+}
+
+TEST_CASE("a blend weighs both ranks") {
+    const auto base = toy::listed<bm25_scale>(hundred(), counting_down(3));
+    const auto at_trust = [&](float trust) {
+        return toy::units((base | rerank_first(last_digit{}, {.trust = trust})).retrieve("", 3));
+    };
+    CHECK(at_trust(0.0f) == ids{0, 1, 2});
+    CHECK(at_trust(1.0f) == ids{2, 1, 0});
+    // By hand, ranks 1 2 3 against 3 2 1: unit 0 is worth .4/63 + .6/61 = .016185, unit 1 1/62 = .016129,
+    // unit 2 .4/61 + .6/63 = .016081.
+    CHECK(at_trust(0.4f) == ids{0, 1, 2});
+    CHECK(at_trust(0.6f) == ids{2, 1, 0});
+    // Half and half: units 0 and 2 are worth the same and more than unit 1, and the first stays first.
+    CHECK(at_trust(0.5f) == ids{0, 2, 1});
+    for (const float bad : {-0.1f, 1.1f, std::numeric_limits<float>::quiet_NaN()})
+        CHECK(code_of([&] { base | rerank_first(last_digit{}, {.trust = bad}); }) == "rerank.trust");
+}
+
+TEST_CASE("a judge that fails leaves the order as it was, and says so") {
+    const auto base = toy::listed<bm25_scale>(hundred(), counting_down(5));
+    using judge_function = std::function<std::vector<float>(std::string_view, std::span<const std::string_view>)>;
+    const std::vector<judge_function> judges{
+        [](auto, auto) -> std::vector<float> { throw std::runtime_error("no line"); },
+        [](auto, auto) -> std::vector<float> { throw 7; },
+        [](auto, auto) { return std::vector<float>{}; },
+        [](auto, auto passages) { return std::vector<float>(passages.size() + 1, 1.0f); },
+        [](auto, auto passages) {
+            return std::vector<float>(passages.size(), std::numeric_limits<float>::quiet_NaN());
+        }};
+    for (const auto& judge : judges) {
+        trace told;
+        const auto found = (base | rerank_first(judge)).retrieve(query("").traced(told), 5);
+        CHECK(toy::units(found) == ids{0, 1, 2, 3, 4});
+        CHECK(found.state == result_state::degraded);
+        CHECK(told.find(trace_code::degraded, "rerank") != nullptr);
+        CHECK_THROWS((base | rerank_first(judge, {.fail_quietly = false})).retrieve("", 5));
+    }
+    // Nothing left to pay with is the same. A query that was stopped is not.
+    const auto search = base | rerank_first(last_digit{});
+    CHECK(search.retrieve(query("").under({.model_calls = 0}), 5).state == result_state::degraded);
+    CHECK(search.retrieve(query("").under({.rerank_pairs = 4}), 5).state == result_state::degraded);
+    std::stop_source stop;
+    const auto stopping = [&](std::string_view, std::span<const std::string_view>) -> std::vector<float> {
+        stop.request_stop();
+        throw std::runtime_error("interrupted");
+    };
+    CHECK(code_of([&] { (base | rerank_first(stopping)).retrieve(query("").stop_on(stop.get_token()), 5); }) ==
+          "query.stopped");
 }
