@@ -20,6 +20,7 @@ set(rank/listwise.hpp_may model)
 set(rank/late_interaction.hpp_may math model)
 set(rank/compress.hpp_may model text)
 set(retrieve_may core model index probe rank)
+set(retrieve/raptor.hpp_may text)
 set(answer_may core text)
 set(eval_may core)
 # These may include anything: they are where the building and the asking side meet.

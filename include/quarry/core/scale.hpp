@@ -73,6 +73,12 @@ struct distribution_scale {
     static constexpr float lowest = -detail::unbounded, highest = detail::unbounded;
 };
 
+/// A unit's own score and those of what it is part of, each divided by the best of its level and weighted: in [0, 1].
+struct blend_scale {
+    static constexpr std::string_view name = "blend";
+    static constexpr float lowest = 0.0f, highest = 1.0f;
+};
+
 /// What a reranker returned. Its bounds are the reranker's own.
 struct rerank_scale {
     static constexpr std::string_view name = "rerank";

@@ -102,6 +102,8 @@ class selection {
     accept walked() const noexcept { return {walked_ ? walked_.get() : returned_.get(), expression()}; }
 
     const std::shared_ptr<const unit_set>& units() const noexcept { return returned_; }
+    /// Those that may be walked through as well; null: all.
+    const std::shared_ptr<const unit_set>& walkable() const noexcept { return walked_ ? walked_ : returned_; }
     const filter* expression() const noexcept { return expression_ ? &*expression_ : nullptr; }
 
     /// The same selection, made by a source in this state.
