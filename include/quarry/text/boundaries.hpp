@@ -56,7 +56,7 @@ inline bool is_abbreviation(std::string_view text, std::size_t stop) noexcept {
 }
 
 /// Where the sentence that has a mark at `mark` ends, white space included; 0 if it goes on.
-inline std::size_t sentence_end(std::string_view text, std::size_t mark) noexcept {
+inline std::size_t end_behind_mark(std::string_view text, std::size_t mark) noexcept {
     const code_point c = decode(text.substr(mark));
     const bool wide = c.value == 0x3002 || c.value == 0xFF01 || c.value == 0xFF1F || c.value == 0xFF0E;
     const bool narrow = c.value == '.' || c.value == '!' || c.value == '?' || c.value == 0x2026;
@@ -104,7 +104,7 @@ void for_each_sentence(std::string_view text, Sentence sentence) {
                 while (end < text.size() && detail::is_ascii_space(text[end])) ++end;
             }
         } else {
-            end = detail::sentence_end(text, i);
+            end = detail::end_behind_mark(text, i);
         }
         if (end == 0) {
             i += decode(text.substr(i)).length;
