@@ -97,7 +97,7 @@ inline field_value schema::coerced(std::size_t position, const field_value& valu
 inline std::size_t detail::require_field(const schema& fields, std::string_view name, std::string_view where) {
     if (const auto position = fields.find(name)) return *position;
     raise<usage_error>("metadata.unknown_field",
-                       concat(where, ": the schema declares no field ", quoted(name)));
+                       concat(where, ": the schema declares no field ", detail::quoted(name)));
 }
 
 }  // namespace QUARRY_NAMESPACE

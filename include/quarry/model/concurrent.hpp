@@ -209,7 +209,7 @@ inline void call_schedule::give(std::span<const std::size_t> items, std::vector<
                 if (options_.give_up_after != 0 && failed_in_a_row_ >= options_.give_up_after)
                     end_locked(std::make_exception_ptr(cancelled(
                         "calls.given_up", concat("quarry::ask_all: ", failed_in_a_row_,
-                                                 " calls failed in a row, the last with ", quoted(e.what())))));
+                                                 " calls failed in a row, the last with ", detail::quoted(e.what())))));
             } catch (...) {
                 if (options_.give_up_after != 0 && failed_in_a_row_ >= options_.give_up_after)
                     end_locked(outcome.failure);

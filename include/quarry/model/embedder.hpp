@@ -306,11 +306,11 @@ std::vector<float> detail::embed_checked(const E& embedder, role r, std::span<co
         if (!is_finite(row))
             raise<callable_error>("embedder.not_finite",
                                   concat(embedder_name(embedder), ": row ", i,
-                                         " holds a NaN or an infinity, for the text ", quoted(texts[i])));
+                                         " holds a NaN or an infinity, for the text ", detail::quoted(texts[i])));
         if (!zero_means_unknown<E> && std::ranges::all_of(row, [](float x) { return x == 0.0f; }))
             raise<callable_error>("embedder.zero_vector",
                                   concat(embedder_name(embedder), ": row ", i, " is zero, for the text ",
-                                         quoted(texts[i])));
+                                         detail::quoted(texts[i])));
     }
     return rows;
 }

@@ -141,7 +141,7 @@ class filter_parser {
         if (values_ > limits_.most_values) return fail(concat("there are more than ", limits_.most_values, " values"));
         if (field.empty()) return fail("a condition names no field");
         if (op != filter_op::exists && value.is(json_type::null))
-            return fail(concat("the condition on ", quoted(field), " has no value"));
+            return fail(concat("the condition on ", detail::quoted(field), " has no value"));
         written_filter f{.op = op, .field = std::move(field)};
         f.value = std::move(value);
         return f;
@@ -171,7 +171,7 @@ class json_filter_parser : public filter_parser {
     std::optional<written_filter> read(const json_value& v, std::size_t depth = 1) {
         if (!enter(depth)) return std::nullopt;
         if (v.is(json_type::list)) return combined(filter_op::all_of, v, depth);
-        if (v.is(json_type::text)) return fail(concat(quoted(v.text), " is no condition"));
+        if (v.is(json_type::text)) return fail(concat(detail::quoted(v.text), " is no condition"));
         if (!v.is(json_type::object)) return fail(concat("a ", name_of(v.type), " is no condition"));
         if (const auto* op = either(v, {"op", "operator", "comparator"})) return with_operator(v, *op, depth);
         if (v.keys.size() == 1)
@@ -205,7 +205,7 @@ class json_filter_parser : public filter_parser {
     std::optional<written_filter> with_operator(const json_value& v, const json_value& name, std::size_t depth) {
         if (!name.is(json_type::text)) return fail("an operator is no text");
         const auto op = filter_op_named(name.text);
-        if (!op) return fail(concat("there is no operator ", quoted(name.text)));
+        if (!op) return fail(concat("there is no operator ", detail::quoted(name.text)));
         if (!is_condition(*op)) {
             const json_value* arguments = either(v, {"args", "arguments", "conditions", "filters"});
             if (!arguments || v.keys.size() != 2) return fail(unknown_key(v, "args"));
@@ -237,7 +237,7 @@ class json_filter_parser : public filter_parser {
             for (std::size_t j = 0; j < item.keys.size(); ++j) {
                 const auto op = filter_op_named(item.keys[j]);
                 if (!op || !is_condition(*op) || *op == filter_op::exists)
-                    return fail(concat("there is no operator ", quoted(item.keys[j])));
+                    return fail(concat("there is no operator ", detail::quoted(item.keys[j])));
                 auto one = condition(*op, v.keys[i], item.items[j]);
                 if (!one) return std::nullopt;
                 all.push_back(std::move(*one));
@@ -261,7 +261,7 @@ class text_filter_parser : public filter_parser {
     std::optional<written_filter> read() {
         auto f = disjunction(1);
         skip_space();
-        if (f && at_ < text_.size()) return fail(concat("not understood: ", quoted(text_.substr(at_))));
+        if (f && at_ < text_.size()) return fail(concat("not understood: ", detail::quoted(text_.substr(at_))));
         return f;
     }
 
@@ -340,7 +340,7 @@ class text_filter_parser : public filter_parser {
             if (!inside) return std::nullopt;
             return written_filter{.op = filter_op::none_of, .children = {std::move(*inside)}};
         }
-        if (call) return fail(concat("there is no operator ", quoted(word)));
+        if (call) return fail(concat("there is no operator ", detail::quoted(word)));
         return comparison();
     }
 
@@ -350,8 +350,8 @@ class text_filter_parser : public filter_parser {
             if (!name(field)) return fail("a condition names no field");
             json_value v;
             if (op != filter_op::exists && (!take(',') || !value(v, 1)))
-                return fail(concat("the condition on ", quoted(field), " has no value"));
-            if (!take(')')) return fail(concat("the condition on ", quoted(field), " does not end"));
+                return fail(concat("the condition on ", detail::quoted(field), " has no value"));
+            if (!take(')')) return fail(concat("the condition on ", detail::quoted(field), " does not end"));
             return condition(op, std::move(field), std::move(v));
         }
         std::vector<written_filter> arguments;
@@ -367,7 +367,7 @@ class text_filter_parser : public filter_parser {
     // section = "remote_work", year >= 2024, section in ["a", "b"]
     std::optional<written_filter> comparison() {
         std::string field;
-        if (!name(field)) return fail(concat("not understood: ", quoted(text_.substr(at_))));
+        if (!name(field)) return fail(concat("not understood: ", detail::quoted(text_.substr(at_))));
         skip_space();
         std::optional<filter_op> op;
         if (take_word({"in"}))
@@ -381,9 +381,9 @@ class text_filter_parser : public filter_parser {
             while (at_ < text_.size() && std::string_view("<>=!").find(text_[at_]) != std::string_view::npos) ++at_;
             op = filter_op_named(text_.substr(begin, at_ - begin));
         }
-        if (!op) return fail(concat("behind ", quoted(field), " stands no comparison"));
+        if (!op) return fail(concat("behind ", detail::quoted(field), " stands no comparison"));
         json_value v;
-        if (!value(v, 1)) return fail(concat("the condition on ", quoted(field), " has no value"));
+        if (!value(v, 1)) return fail(concat("the condition on ", detail::quoted(field), " has no value"));
         return condition(*op, std::move(field), std::move(v));
     }
 
@@ -467,7 +467,8 @@ inline filter_parse parse_filter(std::string_view text, const filter_grammar& li
     if (says_no_filter(text)) return {};
     if (text.front() == '{') {
         json_scan scanned = scan_json(text);
-        if (!scanned || scanned.end != text.size()) return {std::nullopt, concat(quoted(text), " is no condition")};
+        if (!scanned || scanned.end != text.size())
+            return {std::nullopt, concat(detail::quoted(text), " is no condition")};
         return parse_filter(*scanned.value, limits);
     }
     text_filter_parser parser(text, limits);

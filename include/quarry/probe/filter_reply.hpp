@@ -224,7 +224,7 @@ class filter_reply_reader {
 
     std::optional<filter> leaf(const written_filter& w) {
         const auto position = fields_.find(w.field);
-        if (!position) return invalid(concat("there is no field ", quoted(w.field)));
+        if (!position) return invalid(concat("there is no field ", detail::quoted(w.field)));
         if (w.op == filter_op::exists) return exists(w.field);
         const field_type type = fields_[*position].declared.type;
         const bool list = type == field_type::string_list, text = type == field_type::string;
@@ -235,11 +235,13 @@ class filter_reply_reader {
                           : w.op == filter_op::prefix   ? text
                                                         : true;
         if (!fits)
-            return invalid(concat(name_of(w.op), " is not defined for field ", quoted(w.field), ", a ", name_of(type)));
+            return invalid(
+                concat(name_of(w.op), " is not defined for field ", detail::quoted(w.field), ", a ", name_of(type)));
         const bool several = w.op == filter_op::in || w.op == filter_op::nin;
         std::vector<json_value> written = w.value.is(json_type::list) ? w.value.items : std::vector{w.value};
         if (written.empty() || (!several && written.size() > 1))
-            return invalid(concat(name_of(w.op), " on ", quoted(w.field), " takes one value, not ", written.size()));
+            return invalid(
+                concat(name_of(w.op), " on ", detail::quoted(w.field), " takes one value, not ", written.size()));
         std::vector<field_value> values;
         for (const json_value& v : written) {
             auto value = converted(*position, w.op, v);
@@ -268,12 +270,12 @@ class filter_reply_reader {
             default: return as_text(position, op, v);
         }
         if (!out) {
-            invalid(concat("field ", quoted(f.declared.name), " is a ", name_of(f.declared.type),
+            invalid(concat("field ", detail::quoted(f.declared.name), " is a ", name_of(f.declared.type),
                            " and cannot be compared with ", shown(v)));
             return std::nullopt;
         }
         if (v.is(json_type::text) && f.declared.type != field_type::date_time)
-            note(probe_code::converted, concat(quoted(v.text), " to ", out->to_string()));
+            note(probe_code::converted, concat(detail::quoted(v.text), " to ", out->to_string()));
         if (rules_.values_in_question && !is_asked_for(position, *out)) {
             invalid(concat("the question does not say ", out->to_string()));
             return std::nullopt;
@@ -287,7 +289,7 @@ class filter_reply_reader {
         if (v.is(json_type::integer))
             text = concat(v.integer);
         else if (!v.is(json_type::text)) {
-            invalid(concat("field ", quoted(f.declared.name), " is a ", name_of(f.declared.type),
+            invalid(concat("field ", detail::quoted(f.declared.name), " is a ", name_of(f.declared.type),
                            " and cannot be compared with ", shown(v)));
             return std::nullopt;
         }
@@ -295,17 +297,18 @@ class filter_reply_reader {
         const field_catalog::snapped s = fields_.snap(position, text);
         if (s.match == value_match::unknown || s.match == value_match::ambiguous) {
             if (!f.hint.open || v.is(json_type::integer)) {
-                invalid(concat("field ", quoted(f.declared.name),
+                invalid(concat("field ", detail::quoted(f.declared.name),
                                s.match == value_match::unknown ? " has no value " : " has several values like ",
-                               quoted(text)));
+                               detail::quoted(text)));
                 return std::nullopt;
             }
         } else {
-            if (s.match != value_match::exact) note(probe_code::snapped, concat(quoted(text), " to ", quoted(s.text)));
+            if (s.match != value_match::exact)
+                note(probe_code::snapped, concat(detail::quoted(text), " to ", detail::quoted(s.text)));
             text = s.text;
         }
         if (rules_.values_in_question && !says(text) && !says_alias_of(f, text)) {
-            invalid(concat("the question does not say ", quoted(text)));
+            invalid(concat("the question does not say ", detail::quoted(text)));
             return std::nullopt;
         }
         return field_value(std::move(text));
@@ -357,7 +360,7 @@ class filter_reply_reader {
             case json_type::boolean: return v.boolean ? "true" : "false";
             case json_type::integer: return concat(v.integer);
             case json_type::number: return concat(v.number);
-            case json_type::text: return quoted(v.text);
+            case json_type::text: return detail::quoted(v.text);
             default: return concat("a ", name_of(v.type));
         }
     }

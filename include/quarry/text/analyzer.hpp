@@ -164,6 +164,12 @@ class token_writer {
         });
     }
 
+    // As put, but the pieces of a term that is too long share its position.
+    void put_at_one(std::string_view term, byte_span where, bool stop = false) {
+        put_beside(term, where, position_, stop);
+        if (!term.empty()) ++position_;
+    }
+
     // The position of the next token.
     std::uint32_t position() const noexcept { return position_; }
 

@@ -190,7 +190,7 @@ class code_reader {
     void put(std::string_view term, byte_span where, std::uint32_t position, bool stop) {
         if (counted_) return out_.put_beside(term, where, position, stop);
         counted_ = true;
-        out_.put(term, where, stop);
+        out_.put_at_one(term, where, stop);
     }
 
     // Where a name falls into parts: at underscores, and where the kind of its letters changes.

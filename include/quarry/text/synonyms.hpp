@@ -127,7 +127,7 @@ class synonym_tokenizer {
 
     static void require_terms(const std::vector<held>& tokens, std::string_view text) {
         if (tokens.empty())
-            raise<usage_error>("synonyms.empty", "quarry::with_synonyms: there is no word in " + quoted(text));
+            raise<usage_error>("synonyms.empty", "quarry::with_synonyms: there is no word in " + detail::quoted(text));
     }
 
     std::pair<std::size_t, const std::vector<held>*> longest_match(const std::vector<held>& asked,

@@ -129,3 +129,14 @@ TEST_CASE("time grows with the code and not faster") {
         CHECK(ratio <= 2.5);
     }
 }
+
+TEST_CASE("positions never go back, though a part was too long for one term") {
+    const std::string text = std::string(300, 'a') + "/b/" + std::string(600, 'c') + "/d e";
+    std::uint32_t last = 0;
+    bare(text, [&](const token& t) {
+        CHECK(t.position >= last);
+        CHECK(t.position <= last + 1);
+        last = t.position;
+    });
+    CHECK(last == 1);
+}
