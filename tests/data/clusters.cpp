@@ -5,7 +5,7 @@
 // criterion of s = 0, 1, 2, on PCA(10, svd_solver="full"). Both find local optima: a per cent is their play.
 #include "quarry/math/gaussian_mixture.hpp"
 #include "quarry/math/kmeans.hpp"
-#include "sets.hpp"
+#include "data/sets.hpp"
 
 using namespace quarry;
 

@@ -11,7 +11,7 @@
 #include "quarry/retrieve/hybrid.hpp"
 #include "quarry/retrieve/lexical.hpp"
 #include "quarry/text/code_analyzer.hpp"
-#include "sets.hpp"
+#include "data/sets.hpp"
 
 using namespace quarry;
 

@@ -9,7 +9,7 @@
 #include "quarry/retrieve/dense.hpp"
 #include "quarry/retrieve/hybrid.hpp"
 #include "quarry/retrieve/lexical.hpp"
-#include "sets.hpp"
+#include "data/sets.hpp"
 
 using namespace quarry;
 

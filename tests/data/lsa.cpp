@@ -4,7 +4,7 @@
 #include "quarry/expand/identity.hpp"
 #include "quarry/model/lsa_embedder.hpp"
 #include "quarry/retrieve/dense.hpp"
-#include "sets.hpp"
+#include "data/sets.hpp"
 
 using namespace quarry;
 

@@ -1,7 +1,7 @@
 // Self-query, measured: questions with their right filters, and replies that real models wrote.
 #include "quarry/probe/filter_reply.hpp"
 #include "quarry/probe/schema_reader.hpp"
-#include "sets.hpp"
+#include "data/sets.hpp"
 #include "support/filter_sets.hpp"
 
 using namespace quarry;

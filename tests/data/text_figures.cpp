@@ -13,7 +13,7 @@
 #include "quarry/expand/identity.hpp"
 #include "quarry/retrieve/lexical.hpp"
 #include "quarry/text/code_analyzer.hpp"
-#include "sets.hpp"
+#include "data/sets.hpp"
 
 using namespace quarry;
 

@@ -9,7 +9,7 @@
 #include "quarry/probe/rewrite.hpp"
 #include "quarry/rank/listwise.hpp"
 #include "quarry/rank/pointwise.hpp"
-#include "sets.hpp"
+#include "data/sets.hpp"
 
 using namespace quarry;
 

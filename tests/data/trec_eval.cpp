@@ -1,7 +1,7 @@
 // Our measures against trec_eval's own test files and outputs (version 10.0, `make quicktest`).
 #include <sstream>
 
-#include "sets.hpp"
+#include "data/sets.hpp"
 
 using namespace quarry;
 

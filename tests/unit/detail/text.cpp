@@ -38,22 +38,22 @@ TEST_CASE("numbers are written the same in every locale") {
 }
 
 TEST_CASE("a quotation stands between quotes and is cut after eighty bytes") {
-    CHECK(quoted("") == "\"\"");
-    CHECK(quoted("a \"b\"") == "\"a \"b\"\"");
-    CHECK(quoted(std::string(80, 'x')) == '"' + std::string(80, 'x') + '"');
-    CHECK(quoted(std::string(81, 'x')) == '"' + std::string(80, 'x') + "...\"");
-    CHECK(quoted(std::string(1000000, 'x')).size() == 85);
+    CHECK(quarry::detail::quoted("") == "\"\"");
+    CHECK(quarry::detail::quoted("a \"b\"") == "\"a \"b\"\"");
+    CHECK(quarry::detail::quoted(std::string(80, 'x')) == '"' + std::string(80, 'x') + '"');
+    CHECK(quarry::detail::quoted(std::string(81, 'x')) == '"' + std::string(80, 'x') + "...\"");
+    CHECK(quarry::detail::quoted(std::string(1000000, 'x')).size() == 85);
 }
 
 TEST_CASE("a quotation is not cut inside a letter") {
     // Two, three and four bytes a letter: 79 bytes before them leave room for one byte.
     for (const std::string letter : {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x99\x82"}) {
         const std::string text = std::string(79, 'x') + letter + letter;
-        CHECK(quoted(text) == '"' + std::string(79, 'x') + "...\"");
+        CHECK(quarry::detail::quoted(text) == '"' + std::string(79, 'x') + "...\"");
     }
-    CHECK(quoted(std::string(78, 'x') + "\xC3\xA9y") == '"' + std::string(78, 'x') + "\xC3\xA9" + "...\"");
+    CHECK(quarry::detail::quoted(std::string(78, 'x') + "\xC3\xA9y") == '"' + std::string(78, 'x') + "\xC3\xA9" + "...\"");
     // What is no UTF-8 is cut all the same, and never to nothing.
-    CHECK(quoted(std::string(200, '\x80')).size() >= 80);
+    CHECK(quarry::detail::quoted(std::string(200, '\x80')).size() >= 80);
 }
 
 TEST_CASE("fixed digits are rounded to nearest, for numbers of any size") {
