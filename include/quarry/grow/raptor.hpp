@@ -549,7 +549,7 @@ class raptor_work {
         if (const auto unit = corpus_.find(id)) {
             if (corpus_.kind(*unit) != unit_kind::generated)
                 raise<usage_error>("corpus.duplicate_id",
-                                   "quarry::raptor: there is a unit " + quoted(id) + " that is no summary");
+                                   "quarry::raptor: there is a unit " + detail::quoted(id) + " that is no summary");
             return corpus_.text(*unit);
         }
         const auto at = texts_.find(id);

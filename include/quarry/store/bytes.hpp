@@ -134,7 +134,7 @@ class byte_reader {
         if (!rest_.empty()) refuse(concat(rest_.size(), " bytes are left over"));
     }
     [[noreturn]] void refuse(std::string_view why) const {
-        raise<data_error>("store.malformed", concat("quarry: section ", quoted(name_), " is malformed: ", why));
+        raise<data_error>("store.malformed", concat("quarry: section ", detail::quoted(name_), " is malformed: ", why));
     }
 
    private:

@@ -163,9 +163,9 @@ inline std::vector<section_info> read_table(std::span<const char> table, const c
                        in.number<std::uint64_t>()};
         const std::uint64_t begin = (end + section_alignment - 1) / section_alignment * section_alignment;
         if (s.offset != begin || s.length > trailer.table_offset || s.offset > trailer.table_offset - s.length)
-            in.refuse(concat("section ", quoted(s.name), " lies at byte ", s.offset, " with ", s.length, " bytes"));
+            in.refuse(concat("section ", detail::quoted(s.name), " lies at byte ", s.offset, " with ", s.length, " bytes"));
         if (std::ranges::any_of(out, [&](const section_info& other) { return other.name == s.name; }))
-            in.refuse(concat("two sections are called ", quoted(s.name)));
+            in.refuse(concat("two sections are called ", detail::quoted(s.name)));
         end = s.offset + s.length;
         out.push_back(std::move(s));
     }
@@ -271,7 +271,7 @@ inline container::container(std::span<const char> bytes) : bytes_(bytes) {
         const auto found = xxh64_of(bytes.subspan(end, static_cast<std::size_t>(s.length)));
         if (found != s.checksum)
             raise<data_error>("store.checksum",
-                              concat("quarry: section ", quoted(s.name), " is damaged: its checksum is ", s.checksum,
+                              concat("quarry: section ", detail::quoted(s.name), " is damaged: its checksum is ", s.checksum,
                                      ", its bytes give ", found));
         end += static_cast<std::size_t>(s.length);
     }

@@ -61,7 +61,7 @@ namespace detail {
 inline void require_same(const fingerprints& in_file, const fingerprints& here) {
     const auto value = [](const fingerprints& all, const std::string& name) {
         const std::string* found = all.find(name);
-        return found ? quoted(*found) : std::string("not stated");
+        return found ? detail::quoted(*found) : std::string("not stated");
     };
     for (const fingerprints* side : {&in_file, &here})
         for (const auto& [name, ignored] : *side)

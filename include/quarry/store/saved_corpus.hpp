@@ -234,7 +234,7 @@ struct saved<corpus> {
         for (std::size_t i = 0; i < distinct; ++i) {
             field_value value = read_value(in);
             if (value.type() != type && !(type == field_type::number && value.type() == field_type::integer))
-                in.refuse(concat("field ", quoted(c.schema_[field].name), " is of type ", name_of(type), " and holds ",
+                in.refuse(concat("field ", detail::quoted(c.schema_[field].name), " is of type ", name_of(type), " and holds ",
                                  name_of(value.type())));
             if (!column.number_of.emplace(value, static_cast<std::uint32_t>(i)).second)
                 in.refuse("a distinct value is there twice");

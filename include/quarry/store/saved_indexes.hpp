@@ -106,8 +106,8 @@ struct saved<bm25_index> {
     template <class Known>
     static bm25_index read(byte_reader in, analyzer words, Known known) {
         if (const std::string_view saved_name = in.text(); saved_name != words.fingerprint())
-            raise<usage_error>("store.fingerprint", concat("quarry: the file's analyzer is ", quoted(saved_name),
-                                                           ", this program's is ", quoted(words.fingerprint())));
+            raise<usage_error>("store.fingerprint", concat("quarry: the file's analyzer is ", detail::quoted(saved_name),
+                                                           ", this program's is ", detail::quoted(words.fingerprint())));
         bm25_options options;
         options.k1 = in.number<float>();
         options.b = in.number<float>();
@@ -164,7 +164,7 @@ struct saved<bm25_index> {
         const auto number = static_cast<std::uint32_t>(index.terms_.size());
         const std::string_view text = in.text();
         if (!index.term_numbers_.emplace(text, number).second)
-            in.refuse(concat("term ", quoted(text), " is there twice"));
+            in.refuse(concat("term ", detail::quoted(text), " is there twice"));
         const std::size_t count = in.count(8);
         const auto keys = in.numbers<std::uint32_t>(count);
         const auto frequencies = in.numbers<float>(count);
@@ -174,15 +174,15 @@ struct saved<bm25_index> {
             first = in.numbers<std::uint32_t>(count);
             t.positions = in.numbers<std::uint32_t>(in.count(4));
         }
-        if (count == 0 || first[0] != 0) in.refuse(concat("term ", quoted(text), " has no posting"));
+        if (count == 0 || first[0] != 0) in.refuse(concat("term ", detail::quoted(text), " has no posting"));
         t.postings.reserve(count);
         for (std::size_t i = 0; i < count; ++i) {
             const bool ascending = i == 0 || (keys[i] > keys[i - 1] && first[i] >= first[i - 1]);
             if (!ascending || keys[i] >= index.keys_.size() || !index.keys_[keys[i]].alive ||
                 first[i] > t.positions.size())
-                in.refuse(concat("posting ", i, " of term ", quoted(text), " names key ", keys[i]));
+                in.refuse(concat("posting ", i, " of term ", detail::quoted(text), " names key ", keys[i]));
             if (!is_finite(frequencies[i]) || frequencies[i] <= 0.0f)
-                in.refuse(concat("term ", quoted(text), " occurs ", frequencies[i], " times"));
+                in.refuse(concat("term ", detail::quoted(text), " occurs ", frequencies[i], " times"));
             t.postings.push_back({keys[i], frequencies[i], first[i]});
             index.keys_[keys[i]].terms.push_back(number);
         }
@@ -211,8 +211,8 @@ struct saved<basic_flat_index<S>> {
     template <class Known>
     static index_type read(byte_reader in, std::size_t dimension, Known known) {
         if (const std::string_view scale = in.text(); scale != S::name)
-            raise<usage_error>("store.fingerprint", concat("quarry: the file's vectors are on the ", quoted(scale),
-                                                           " scale, this index is on ", quoted(S::name)));
+            raise<usage_error>("store.fingerprint", concat("quarry: the file's vectors are on the ", detail::quoted(scale),
+                                                           " scale, this index is on ", detail::quoted(S::name)));
         if (const auto width = in.number<std::uint64_t>(); width != dimension || dimension == 0)
             raise<usage_error>("store.fingerprint", concat("quarry: the file's vectors have dimension ", width,
                                                            ", the embedder's have ", dimension));
