@@ -49,6 +49,7 @@
 #include "quarry/retrieve/whole_article.hpp"
 #include "quarry/text/code_analyzer.hpp"
 #include "quarry/text/german.hpp"
+#include "tour/reading.hpp"
 
 namespace {
 
@@ -58,6 +59,8 @@ constexpr const char* usage = R"(quarry_eval --set DIR --retriever bm25|dense|hy
 
 What is measured
   --set DIR            folder with corpus.jsonl, queries.jsonl and qrels.tsv
+  --articles FOLDER    the articles are the Markdown, HTML and text files below it, and no corpus.jsonl is read;
+                       their ids are their paths without the ending, or their front matter's
   --queries FILE       other questions than the folder's
   --qrels FILE         other judgements than the folder's (3 fields, or TREC's 4)
   --depth N            articles asked for per question (1000)
@@ -93,7 +96,7 @@ Chunks and metadata keys
 // ------------------------------------------------------------------------------------------------ the command line
 
 struct settings {
-    std::string set, retriever, queries, qrels, run, against;
+    std::string set, retriever, articles, queries, qrels, run, against;
     std::size_t depth = 1000;
     bool json = false;
 
@@ -158,6 +161,7 @@ settings parsed(const std::vector<std::string>& arguments) {
     std::string analyzer_name = "english", embedder, lanes;
     const std::map<std::string_view, std::string*> texts{{"--set", &s.set},
                                                          {"--retriever", &s.retriever},
+                                                         {"--articles", &s.articles},
                                                          {"--queries", &s.queries},
                                                          {"--qrels", &s.qrels},
                                                          {"--run", &s.run},
@@ -515,7 +519,15 @@ class stopwatch {
 };
 
 void measure(const settings& s) {
-    judged_set set = read_judged_set(s.set, {.queries = s.queries, .judgements = s.qrels});
+    std::vector<std::string> skipped;
+    judged_set_files files{.queries = s.queries, .judgements = s.qrels};
+    if (!s.articles.empty()) {
+        tour::reading read = tour::read_folder(s.articles);
+        for (tour::page& p : read.pages) files.articles.push_back(std::move(p.article));
+        skipped = std::move(read.skipped);
+        if (files.articles.empty()) refuse(s.articles + " holds no page that can be read");
+    }
+    judged_set set = read_judged_set(s.set, std::move(files));
     std::optional<rankings> other;
     if (!s.against.empty()) other = read_run(s.against);
     const corpus articles = corpus_of(std::move(set.articles), s.chunk_words);
@@ -546,6 +558,7 @@ void measure(const settings& s) {
     }
 
     // Only now: where something is wrong, one line says what.
+    warn(skipped);
     warn(set.warnings);
     warn(in.warnings);
     const std::string name = std::filesystem::weakly_canonical(s.set).filename().string();

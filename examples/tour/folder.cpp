@@ -62,7 +62,7 @@ int run_folder(const std::string& folder, const std::string& ask) {
     reading read = read_folder(folder);
     const corpus articles = corpus_of(read);
     for (const std::string& file : read.skipped) std::cerr << "skipped " << file << '\n';
-    if (articles.size() == 0) throw std::runtime_error(folder + " holds no Markdown or text file that can be read");
+    if (articles.size() == 0) throw std::runtime_error(folder + " holds no Markdown, HTML or text file that can be read");
     std::cerr << articles.size() << " files read\n";
 
     // A rank near the number of texts would compress nothing, and then only equal words are near.

@@ -9,10 +9,19 @@
 #include <string_view>
 #include <utility>
 
+#include "html.hpp"
+
 namespace tour {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool is_html(const fs::path& file) { return file.extension() == ".html" || file.extension() == ".htm"; }
+
+bool is_page(const fs::path& file) {
+    const fs::path ending = file.extension();
+    return ending == ".md" || ending == ".markdown" || ending == ".txt" || is_html(file);
+}
 
 std::string contents(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -35,6 +44,7 @@ page read_page(const fs::path& file, const fs::path& folder) {
     std::string text = contents(file);
     std::string id = file.lexically_relative(folder).replace_extension().generic_string();
     if (file.extension() == ".txt") return {read_text(std::move(text), std::move(id)), {}, file.string()};
+    if (is_html(file)) return {read_html(text, std::move(id)), {}, file.string()};
     quarry::markdown_document document = quarry::read_markdown(text);
     return {quarry::to_article(text, document, id), std::move(document.front), file.string()};
 }
@@ -85,9 +95,7 @@ reading read_folder(const fs::path& folder) {
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry :
          fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
-        const fs::path ending = entry.path().extension();
-        if (entry.is_regular_file() && (ending == ".md" || ending == ".markdown" || ending == ".txt"))
-            files.push_back(entry.path());
+        if (entry.is_regular_file() && is_page(entry.path())) files.push_back(entry.path());
     }
     std::ranges::sort(files);
     reading out;

@@ -1,4 +1,4 @@
-// Reading a folder of Markdown and text files into a corpus. Shared by the tour and its --folder mode.
+// Reading a folder of Markdown, HTML and text files. Shared by the programs that read somebody's own pages.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ struct reading {
     std::vector<std::string> skipped;
 };
 
-/// Reads every .md, .markdown and .txt below `folder`. A file's id is its front matter's, or its path without the
+/// Reads every .md, .markdown, .html, .htm and .txt below `folder`. A file's id is its front matter's, or its path without the
 /// ending.
 ///
 /// Errors  std::filesystem::filesystem_error if there is no such folder.

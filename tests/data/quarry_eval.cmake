@@ -142,3 +142,17 @@ expect_refusal("qrels.tsv:1: the grade \"yes\" is no whole number" --set ${set} 
 file(WRITE ${FOLDER}/queries.jsonl "{\"id\": \"q1\", \"text\": \"who\"}\n{\"id\": \"q2\", \"te")
 expect_refusal("queries.jsonl:2: the line is no valid JSON" --set ${set} --retriever bm25
   --queries ${FOLDER}/queries.jsonl)
+
+# Articles from a folder of pages: the same figure as from the corpus file.
+file(WRITE ${FOLDER}/pages/cats.md "# Cats\n\ncats purr and sleep\n")
+file(WRITE ${FOLDER}/pages/dogs.txt "Dogs\n\ndogs bark and run\n")
+file(WRITE ${FOLDER}/pages/birds.md "# Birds\n\nbirds sing and fly\n")
+file(WRITE ${FOLDER}/pages/broken.md "---\ntitle: never closed\n")
+expect_success(--set ${set} --articles ${FOLDER}/pages --retriever bm25 --json)
+expect_figure(mrr 0.500000)
+string(FIND "${err}" "broken.md" at)
+if(at EQUAL -1)
+  message(SEND_ERROR "a page that cannot be read is not named: ${err}")
+endif()
+file(MAKE_DIRECTORY ${FOLDER}/nothing)
+expect_refusal("holds no page that can be read" --set ${set} --articles ${FOLDER}/nothing --retriever bm25)

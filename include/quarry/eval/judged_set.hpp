@@ -43,6 +43,7 @@ struct judged_set {
 /// Files to read in place of those in the folder.
 struct judged_set_files {
     std::string corpus{}, queries{}, judgements{};
+    std::vector<article> articles{};  // read from elsewhere: if there are any, no corpus file is read
 };
 
 /// Reads a set whole, or throws.
@@ -51,7 +52,8 @@ struct judged_set_files {
 /// the second ignored; a first line that names the columns, as in BEIR's files, is skipped.
 /// Errors  data_error naming file and line: `json.line` (an id that is empty or given twice among others),
 ///         `judged_set.line` (a judgement with too few fields, a grade that is no whole number, a pair judged twice);
-///         `judged_set.queries` if no query was judged; `file.open`, `file.read`.
+///         `judged_set.queries` if no query was judged; `judged_set.articles` for given articles with an empty or equal
+///         id; `file.open`, `file.read`.
 judged_set read_judged_set(const std::string& folder, judged_set_files files = {});
 
 /// Judgements alone, for grading run files: nobody knows then which documents exist.
@@ -142,7 +144,12 @@ inline judged_set read_judged_set(const std::string& folder, judged_set_files fi
         return id;
     };
     judged_set set;
-    for_each_json_line(files.corpus, [&](const json_line& line) {
+    set.articles = std::move(files.articles);
+    for (const article& a : set.articles)
+        if (a.id.empty() || !documents.insert(a.id).second)
+            detail::raise<data_error>("judged_set.articles", "the id " + detail::quoted(a.id) + " of an article is empty "
+                                                             "or was given before");
+    if (set.articles.empty()) for_each_json_line(files.corpus, [&](const json_line& line) {
         set.articles.push_back({.id = new_id(line, documents),
                                 .title = line.text_or_empty("title"),
                                 .summary = line.text_or_empty("summary"),
