@@ -90,6 +90,7 @@ class corpus {
 
    private:
     friend struct detail::saved<corpus>;
+    friend struct detail::merger<corpus>;
 
     struct article_data {
         std::string text, summary;

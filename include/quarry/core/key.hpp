@@ -5,7 +5,9 @@
 // average of nothing. Which part of its unit a key is, the key remembers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +54,9 @@ class key_table {
    public:
     explicit key_table(key_kind kind = key_kind::body) : kind_(kind) {}
 
+    /// Several tables, numbered on from one to the next. They are shared and not copied; nothing can be added.
+    static key_table joined(key_kind kind, std::vector<std::shared_ptr<const key_table>> parts);
+
     key_id add(const key& k) {
         entry e{k.unit, k.part, k.part == key_part::whole ? std::string() : k.text};
         if (k.part != key_part::whole && k.text.empty())
@@ -61,25 +66,27 @@ class key_table {
     }
 
     key_kind kind() const noexcept { return kind_; }
-    std::size_t size() const noexcept { return entries_.size(); }
-    bool contains(key_id key) const noexcept { return index_of(key) < entries_.size(); }
+    std::size_t size() const noexcept { return parts_.empty() ? entries_.size() : ends_.back(); }
+    bool contains(key_id key) const noexcept { return index_of(key) < size(); }
 
     // Requires  contains(key).
-    unit_id unit(key_id key) const noexcept { return entries_[index_of(key)].unit; }
-    key_part part(key_id key) const noexcept { return entries_[index_of(key)].part; }
+    unit_id unit(key_id key) const noexcept { return at(index_of(key)).unit; }
+    key_part part(key_id key) const noexcept { return at(index_of(key)).part; }
     std::string_view text(key_id key, const source_ref& source) const {
-        const entry& e = entries_[index_of(key)];
+        const entry& e = at(index_of(key));
         return e.part == key_part::whole ? source.text(e.unit) : std::string_view(e.text);
     }
 
     std::size_t memory() const noexcept {
         std::size_t bytes = entries_.capacity() * sizeof(entry);
         for (const entry& e : entries_) bytes += e.text.capacity();
+        for (const auto& part : parts_) bytes += part->memory();
         return bytes;
     }
 
    private:
     friend struct detail::saved<key_table>;
+    friend struct detail::merger<key_table>;
 
     struct entry {
         unit_id unit;
@@ -87,9 +94,25 @@ class key_table {
         std::string text;
     };
 
+    const entry& at(std::size_t key) const noexcept {
+        if (parts_.empty()) return entries_[key];
+        const auto part = static_cast<std::size_t>(std::ranges::upper_bound(ends_, key) - ends_.begin());
+        return parts_[part]->at(key - (part == 0 ? 0 : ends_[part - 1]));
+    }
+
     key_kind kind_;
     std::vector<entry> entries_;
+    std::vector<std::shared_ptr<const key_table>> parts_;  // of a joined table, which has no entries of its own
+    std::vector<std::size_t> ends_;                        // where the numbers of each part end
 };
+
+inline key_table key_table::joined(key_kind kind, std::vector<std::shared_ptr<const key_table>> parts) {
+    key_table out(kind);
+    std::size_t end = 0;
+    for (const auto& part : parts) out.ends_.push_back(end += part->size());
+    out.parts_ = std::move(parts);
+    return out;
+}
 
 /// The key that a hit came by, resolved.
 struct matched_key {

@@ -98,6 +98,13 @@ class results {
         origin_ = std::make_shared<const origin>(origin{r.source(), r.share_notes(), std::move(pin)});
     }
 
+    /// Keeps alive what the source and the keys are part of, such as a generation, as long as there is a copy of these.
+    void pin(std::shared_ptr<const void> held) {
+        origin o = found_by();
+        o.pin = std::move(held);
+        origin_ = std::make_shared<const origin>(std::move(o));
+    }
+
    private:
     struct origin {
         source_ref source;

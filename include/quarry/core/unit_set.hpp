@@ -45,6 +45,12 @@ class unit_set {
         return index_of(unit) < universe_ && (words_[index_of(unit) / 64] & bit(unit)) != 0;
     }
 
+    /// Lets it hold units below `universe` too. Requires  universe() <= universe.
+    void grow(std::size_t universe) {
+        words_.resize((universe + 63) / 64);
+        universe_ = universe;
+    }
+
     std::size_t count() const noexcept { return count_; }
     std::size_t universe() const noexcept { return universe_; }
 

@@ -1,6 +1,7 @@
-// Saved: the door through which store/ and live/ see the insides of what they write, read and merge.
+// Saved, merger: the doors through which store/ and live/ see the insides of what they write, read and merge.
 //
-// A class that can be saved names `detail::saved<itself>` its friend; store/ specialises it. Nobody else does.
+// A class that can be saved names `detail::saved<itself>` its friend, one that can be merged `detail::merger<itself>`.
+// store/ and live/ specialise them. Nobody else does.
 #pragma once
 
 #include "../config.hpp"
@@ -9,5 +10,8 @@ namespace QUARRY_NAMESPACE::detail {
 
 template <class T>
 struct saved;
+
+template <class T>
+struct merger;
 
 }  // namespace QUARRY_NAMESPACE::detail

@@ -48,6 +48,8 @@ struct taken_word {
     std::string asked, taken_for;
 };
 
+class bm25_parts;
+
 /// Changing it needs exclusive access; const calls may overlap.
 ///
 /// Memory  12 bytes a posting and 4 a position, 4 a distinct word of a key, about 100 a distinct word of the index.
@@ -122,6 +124,8 @@ class bm25_index {
 
    private:
     friend struct detail::saved<bm25_index>;
+    friend struct detail::merger<bm25_index>;
+    friend class bm25_parts;
 
     struct posting {
         std::uint32_t key;
@@ -160,19 +164,20 @@ class bm25_index {
     static constexpr std::uint32_t field_gap = 1000;
 
     static float scored_length(double length, const bm25_options& options) noexcept;
-    double idf(const term_data& t) const noexcept {
-        const auto df = static_cast<double>(t.postings.size());
-        const double n = (std::max)(static_cast<double>(counted_), df);  // stop words may occur where nothing counts
+    static double idf(std::size_t counted_keys, std::size_t document_frequency) noexcept {
+        const auto df = static_cast<double>(document_frequency);
+        const double n = (std::max)(static_cast<double>(counted_keys), df);  // stop words may occur where nothing counts
         return std::log1p((n - df + 0.5) / (df + 0.5));
     }
-    double saturated(const posting& p) const noexcept {
-        const double average = average_length();
+    double idf(const term_data& t) const noexcept { return idf(counted_, t.postings.size()); }
+    double saturated(const posting& p, double average) const noexcept {
         const double relative = average > 0.0 ? static_cast<double>(keys_[p.key].length) / average : 1.0;
         const double k1 = static_cast<double>(options_.k1), b = static_cast<double>(options_.b);
         const double k = k1 * (1.0 - b + b * relative);
         const double f = static_cast<double>(p.frequency);
         return f / (f + k);
     }
+    double saturated(const posting& p) const noexcept { return saturated(p, average_length()); }
     // The words of a condition. A text with an unknown word, or without any word, can be met by no key.
     struct placed_term {
         std::uint32_t term, position;
@@ -191,6 +196,9 @@ class bm25_index {
     std::span<const std::uint32_t> positions(const term_data& t, const posting& p) const noexcept;
     using numbered_term = std::pair<const std::string, std::uint32_t>;
     const numbered_term* known(std::string_view term) const noexcept;
+    static bool may_be_taken(std::string_view term) noexcept;
+    static bool may_be_near(std::string_view term, std::string_view other) noexcept;
+    static bool is_stop_word(const analyzer& words, std::string_view term);
     const numbered_term* nearest(std::string_view term) const;
     std::vector<asked_term> asked(std::string_view text) const;
     word_group group_of(std::string_view words) const;
@@ -363,25 +371,38 @@ inline const bm25_index::numbered_term* bm25_index::known(std::string_view term)
     return found == term_numbers_.end() || terms_[found->second].postings.empty() ? nullptr : &*found;
 }
 
-// What an unknown term is taken for, or null. Numbers are no words: TS-998 is not TS-999.
-inline const bm25_index::numbered_term* bm25_index::nearest(std::string_view term) const {
+// Numbers are no words: TS-998 is not TS-999.
+inline bool bm25_index::may_be_taken(std::string_view term) noexcept {
     std::size_t letters = 0;
     for (const char c : term) {
-        if (c >= '0' && c <= '9') return nullptr;
+        if (c >= '0' && c <= '9') return false;
         letters += (static_cast<std::uint8_t>(c) & 0xC0) != 0x80;
     }
-    if (letters < 4) return nullptr;
+    return letters >= 4;
+}
+
+inline bool bm25_index::may_be_near(std::string_view term, std::string_view other) noexcept {
+    constexpr std::size_t longest_letter = 4;
+    return other.size() <= term.size() + longest_letter && term.size() <= other.size() + longest_letter;
+}
+
+inline bool bm25_index::is_stop_word(const analyzer& words, std::string_view term) {
+    bool stop = false;
+    words(term, [&](const token& t) { stop = stop || t.stop; });
+    return stop;
+}
+
+// What an unknown term is taken for, or null.
+inline const bm25_index::numbered_term* bm25_index::nearest(std::string_view term) const {
+    if (!may_be_taken(term)) return nullptr;
     const numbered_term* best = nullptr;
     std::size_t most = 0;
     for (const numbered_term& candidate : term_numbers_) {
         const auto& [other, number] = candidate;
         const std::size_t keys = terms_[number].postings.size();
-        constexpr std::size_t longest_letter = 4;
-        if (other.size() > term.size() + longest_letter || term.size() > other.size() + longest_letter) continue;
+        if (!may_be_near(term, other)) continue;
         if (keys == 0 || keys < most || (keys == most && best->first < other) || !one_edit_apart(term, other)) continue;
-        bool stop = false;
-        analyzer_(other, [&](const token& t) { stop = stop || t.stop; });
-        if (!stop) best = &candidate, most = keys;
+        if (!is_stop_word(analyzer_, other)) best = &candidate, most = keys;
     }
     return best;
 }
