@@ -20,8 +20,10 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -36,16 +38,21 @@
 #include "quarry/eval/judged_set.hpp"
 #include "quarry/eval/metrics.hpp"
 #include "quarry/eval/run_file.hpp"
+#include "quarry/expand/contextual.hpp"
 #include "quarry/expand/identity.hpp"
 #include "quarry/expand/metadata_keys.hpp"
+#include "quarry/expand/small_keys.hpp"
+#include "quarry/grow/raptor.hpp"
 #include "quarry/model/given_vectors.hpp"
 #include "quarry/model/lsa_embedder.hpp"
 #include "quarry/rank/fuse.hpp"
 #include "quarry/rank/lift.hpp"
 #include "quarry/retrieve/any_retriever.hpp"
 #include "quarry/retrieve/dense.hpp"
+#include "quarry/retrieve/hierarchical.hpp"
 #include "quarry/retrieve/hybrid.hpp"
 #include "quarry/retrieve/lexical.hpp"
+#include "quarry/retrieve/raptor.hpp"
 #include "quarry/retrieve/whole_article.hpp"
 #include "quarry/text/code_analyzer.hpp"
 #include "quarry/text/german.hpp"
@@ -55,7 +62,9 @@ namespace {
 
 using namespace quarry;
 
-constexpr const char* usage = R"(quarry_eval --set DIR --retriever bm25|dense|hybrid|whole_article [options]
+constexpr const char* usage = R"(quarry_eval --set DIR --retriever NAME [options]
+
+Retrievers: bm25, dense, hybrid, whole_article, small_to_big, hierarchical, raptor
 
 What is measured
   --set DIR            folder with corpus.jsonl, queries.jsonl and qrels.tsv
@@ -84,8 +93,24 @@ Vectors
 Fusion
   --fuse NAME          bounded (default), rrf, convex (.2 for words, .8 for vectors), relative, distribution
 
-Chunks and metadata keys
+What is indexed
   --chunks N           indexes chunks of at most N words, made of whole paragraphs where they fit; returns articles
+  --parents FILE       documents that the set's articles are parts of, as lines of a corpus; a part names its document
+                       as "doc_id", and its text stands in it
+  --expand NAME        none (default); path: with title and headings; structure: of code also scopes and names;
+                       summary: with its own summary, or else its most central sentences; questions, or contexts: those
+                       of --contexts
+  --contexts FILE      texts about articles, {"id": ..., "text": ...} a line; several lines an article are its questions
+
+Small to big, hierarchical, raptor
+                       small_to_big finds articles by three sentences at a time. hierarchical goes from documents to
+                       parts (--parents), or from articles to chunks (--chunks). raptor searches articles, or chunks,
+                       together with extracts of what belongs together. Words alone, or words and vectors: --lanes
+                       bm25:bodies, or bm25:bodies,dense:bodies (default)
+  --beam N             hierarchical: documents that are gone through at first (all)
+  --blend W            hierarchical: the documents' share of the score (0.3)
+
+Chunks and metadata keys
   --keys FILE          whole_article: its keys, {"id": ..., "kind": title|summary|heading|phrase, "text": ...} a line
                        (without it, title and summary of each article)
   --key-vectors FILE   one row a line of --keys
@@ -96,13 +121,15 @@ Chunks and metadata keys
 // ------------------------------------------------------------------------------------------------ the command line
 
 struct settings {
-    std::string set, retriever, articles, queries, qrels, run, against;
+    std::string set, retriever, articles, queries, qrels, run, against, parents, expand = "none", contexts;
     std::size_t depth = 1000;
     bool json = false;
 
     analyzer words = english();
     bm25_options bm25{.k1 = 0.9f, .b = 0.4f};
     float title_weight = 1.0f;
+    float blend = 0.3f;
+    std::size_t beam = 0;
 
     bool given_vectors = false;  // and not lsa
     std::size_t dimension = 0;
@@ -116,7 +143,11 @@ struct settings {
         bool key_words = false, key_vectors = false, body_words = false, body_vectors = false;
     } lanes{};
 
-    bool needs_vectors() const { return lanes.key_vectors || lanes.body_vectors; }
+    bool needs_vectors() const { return lanes.key_vectors || lanes.body_vectors || retriever == "raptor"; }
+
+    /// What bodies are, and what is returned.
+    unit_kind bodies() const { return chunk_words == 0 && parents.empty() ? unit_kind::article : unit_kind::chunk; }
+    unit_kind returned() const { return parents.empty() ? unit_kind::article : unit_kind::chunk; }
 };
 
 // Every complaint about the command line or a file ends the program with status 2 and this one line.
@@ -162,6 +193,9 @@ settings parsed(const std::vector<std::string>& arguments) {
     const std::map<std::string_view, std::string*> texts{{"--set", &s.set},
                                                          {"--retriever", &s.retriever},
                                                          {"--articles", &s.articles},
+                                                         {"--parents", &s.parents},
+                                                         {"--expand", &s.expand},
+                                                         {"--contexts", &s.contexts},
                                                          {"--queries", &s.queries},
                                                          {"--qrels", &s.qrels},
                                                          {"--run", &s.run},
@@ -176,9 +210,9 @@ settings parsed(const std::vector<std::string>& arguments) {
                                                          {"--key-vectors", &s.key_vectors},
                                                          {"--analyzer", &analyzer_name}};
     const std::map<std::string_view, std::size_t*> counts{
-        {"--depth", &s.depth}, {"--dim", &s.dimension}, {"--chunks", &s.chunk_words}};
+        {"--depth", &s.depth}, {"--dim", &s.dimension}, {"--chunks", &s.chunk_words}, {"--beam", &s.beam}};
     const std::map<std::string_view, float*> numbers{
-        {"--k1", &s.bm25.k1}, {"--b", &s.bm25.b}, {"--title-weight", &s.title_weight}};
+        {"--k1", &s.bm25.k1}, {"--b", &s.bm25.b}, {"--title-weight", &s.title_weight}, {"--blend", &s.blend}};
     const std::map<std::string_view, bool*> flags{{"--json", &s.json}, {"--lucene-lengths", &s.bm25.lucene_lengths}};
 
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -203,17 +237,38 @@ settings parsed(const std::vector<std::string>& arguments) {
     if (s.set.empty()) refuse("--set DIR is missing; see --help");
     s.words = analyzer_named(analyzer_name);
     const bool articles = s.retriever == "whole_article";
+    const std::string bodies = lanes.empty() ? "bm25:bodies,dense:bodies" : lanes;
     const std::map<std::string_view, std::string> lanes_of{{"bm25", "bm25:bodies"},
                                                            {"dense", "dense:bodies"},
                                                            {"hybrid", "bm25:bodies,dense:bodies"},
+                                                           {"small_to_big", bodies},
+                                                           {"hierarchical", bodies},
+                                                           {"raptor", bodies},
                                                            {"whole_article", lanes.empty() ? "dense:keys" : lanes}};
     const auto chosen = lanes_of.find(s.retriever);
     if (chosen == lanes_of.end())
-        refuse("--retriever is bm25, dense, hybrid or whole_article, not " + detail::quoted(s.retriever));
+        refuse("--retriever is bm25, dense, hybrid, whole_article, small_to_big, hierarchical or raptor, not " +
+               detail::quoted(s.retriever));
     choose_lanes(s, chosen->second);
-    if (!articles && !(lanes + s.keys + s.key_vectors).empty())
-        refuse("--lanes, --keys and --key-vectors belong to whole_article");
-    if (articles && s.chunk_words != 0) refuse("--chunks belongs to bm25, dense and hybrid");
+    const bool plain = s.retriever == "bm25" || s.retriever == "dense" || s.retriever == "hybrid";
+    if (plain && !lanes.empty()) refuse("--lanes does not belong to " + s.retriever);
+    if (!articles && !(s.keys + s.key_vectors).empty()) refuse("--keys and --key-vectors belong to whole_article");
+    if (!articles && (s.lanes.key_words || s.lanes.key_vectors)) refuse("lanes of keys belong to whole_article");
+    if (articles && s.chunk_words != 0) refuse("--chunks does not belong to whole_article");
+    if (articles && !s.parents.empty()) refuse("--parents does not belong to whole_article");
+    if (!s.parents.empty() && s.chunk_words != 0) refuse("the articles are parts by --parents, or are cut by --chunks");
+    if (s.retriever == "small_to_big" && s.bodies() != unit_kind::article)
+        refuse("small_to_big returns the set's articles by their sentences: neither --parents nor --chunks");
+    if (s.retriever == "hierarchical" && s.bodies() == unit_kind::article)
+        refuse("hierarchical needs --parents or --chunks");
+    if (s.retriever == "raptor" && !s.parents.empty()) refuse("raptor goes without --parents");
+    if (!(s.blend >= 0.0f && s.blend < 1.0f)) refuse("--blend lies in [0, 1)");
+    const auto ways = {"none", "path", "structure", "summary", "questions", "contexts"};
+    if (std::ranges::find(ways, s.expand) == ways.end())
+        refuse("--expand is none, path, structure, summary, questions or contexts, not " + detail::quoted(s.expand));
+    if ((s.expand == "questions" || s.expand == "contexts") && s.contexts.empty())
+        refuse("--expand " + s.expand + " needs --contexts FILE");
+    if (s.retriever == "small_to_big" && s.expand != "none") refuse("small_to_big has keys of its own, and no --expand");
 
     const bool any_file = !(s.doc_vectors + s.query_vectors + s.query_ids + s.key_vectors).empty();
     if (embedder.empty()) embedder = any_file ? "vectors" : "lsa";
@@ -228,6 +283,8 @@ settings parsed(const std::vector<std::string>& arguments) {
         if (s.lanes.key_vectors && (s.keys.empty() || s.key_vectors.empty()))
             refuse("given vectors for keys need --keys and --key-vectors");
         if (s.chunk_words != 0) refuse("--chunks needs --embedder lsa: there is a given vector per article");
+        if (s.retriever == "raptor" || s.retriever == "small_to_big")
+            refuse(s.retriever + " needs --embedder lsa: it embeds what it makes");
     }
     const auto known = {"bounded", "rrf", "convex", "relative", "distribution"};
     if (std::ranges::find(known, s.fuser) == known.end())
@@ -285,6 +342,28 @@ corpus corpus_of(std::vector<article> articles, std::size_t chunk_words) {
     return out;
 }
 
+// The set's articles as parts of the documents they say they are of.
+corpus parts_of(std::vector<article> articles, const settings& s) {
+    corpus out;
+    for_each_json_line(s.parents, [&](const json_line& line) {
+        out.add({.id = line.text("id"), .title = line.text("title"), .text = line.text("text")});
+    });
+    std::map<std::string, std::string> document_of;
+    for_each_json_line(s.set + "/corpus.jsonl",
+                       [&](const json_line& line) { document_of[line.text("id")] = line.text("doc_id"); });
+    std::map<unit_id, std::size_t> from;  // texts may stand in a document twice
+    for (const article& a : articles) {
+        const auto document = out.find(document_of[a.id]);
+        if (!document) refuse(s.parents + ": no document " + detail::quoted(document_of[a.id]) + " of " + a.id);
+        std::size_t at = out.text(*document).find(a.text, from[*document]);
+        if (at == std::string_view::npos) at = out.text(*document).find(a.text);
+        if (at == std::string_view::npos) refuse(s.parents + ": the text of " + a.id + " does not stand in its document");
+        from[*document] = at + 1;
+        out.add_part(*document, {.span = {at, at + a.text.size()}, .title = a.title, .id = a.id});
+    }
+    return out;
+}
+
 // Keys that stand in a file, and no others.
 class listed_keys {
    public:
@@ -317,6 +396,57 @@ class listed_keys {
    private:
     std::map<unit_id, std::vector<key>> keys_;
 };
+
+// Whichever keys bodies get, so that every pipeline below is compiled once.
+struct chosen_keys {
+    unit_kind of;
+    std::function<void(source_ref, unit_id, key_sink)> expand;
+
+    key_kind kind() const { return key_kind::body; }
+    unit_kind level() const { return of; }
+    void operator()(source_ref source, unit_id unit, key_sink emit) const { expand(source, unit, emit); }
+};
+
+std::map<std::string, std::vector<std::string>> texts_about(const std::string& path) {
+    std::map<std::string, std::vector<std::string>> out;
+    for_each_json_line(path, [&](const json_line& line) { out[line.text("id")].push_back(line.text("text")); });
+    return out;
+}
+
+chosen_keys body_keys(const settings& s) {
+    const unit_kind of = s.bodies();
+    if (s.retriever == "small_to_big") return {of, small_keys{.of = of, .sentences = 3, .shared = 1}};
+    if (s.expand == "none") return {of, identity{.of = of, .title_weight = s.title_weight}};
+    const contextual_options joined{.of = of};
+    if (s.expand == "path") return {of, contextual(structure{.names = context_names::none}, joined)};
+    if (s.expand == "structure") return {of, contextual(structure{}, joined)};
+    const auto with = [&](std::function<std::string(const unit_ref&)> text) {
+        return chosen_keys{of, contextual(structure{.title = false,
+                                                    .headings = false,
+                                                    .names = context_names::none,
+                                                    .also = std::move(text)},
+                                          joined)};
+    };
+    if (s.expand == "summary")
+        return with([](const unit_ref& u) {
+            const std::string_view texts[] = {u.text()};
+            return u.summary().empty() ? central_sentences(texts) : std::string(u.summary());
+        });
+    const auto about = std::make_shared<const std::map<std::string, std::vector<std::string>>>(texts_about(s.contexts));
+    if (s.expand == "contexts")
+        return with([about](const unit_ref& u) {
+            std::string out;
+            if (const auto at = about->find(std::string(u.id())); at != about->end())
+                for (const std::string& text : at->second) (out += out.empty() ? "" : "\n") += text;
+            return out;
+        });
+    return {of, [about, own = identity{.of = of, .title_weight = s.title_weight}](source_ref source, unit_id unit,
+                                                                                 key_sink emit) {
+                own(source, unit, emit);
+                if (const auto at = about->find(std::string(source.id(unit))); at != about->end())
+                    for (const std::string& text : at->second) emit({unit, key_part::question, text});
+            }};
+}
 
 // ------------------------------------------------------------------------------------------------------ the vectors
 
@@ -378,14 +508,16 @@ given_vectors question_vectors(const settings& s, const judged_set& set) {
 flat_index article_vectors(const settings& s, const corpus& articles, std::size_t dimension,
                            std::vector<std::string>& warnings) {
     std::vector<std::string> ids;
-    for (std::size_t i = 0; i < articles.size(); ++i) ids.emplace_back(articles.id(unit_at(i)));
+    std::vector<unit_id> units;
+    for (std::size_t i = 0; i < articles.size(); ++i)
+        if (articles.kind(unit_at(i)) == s.bodies()) units.push_back(unit_at(i)), ids.emplace_back(articles.id(unit_at(i)));
     const auto given = given_vectors::read(s.doc_vectors, std::move(ids), {.dimension = dimension});
     for (const std::size_t i : given.zero_rows())
         warnings.push_back(detail::concat(s.doc_vectors, ": the row of ", detail::quoted(given.ids()[i]),
                                           " is zero; no vector will find it"));
     flat_index index(given.dimension());
     for (std::size_t i = 0; i < given.size(); ++i)
-        if (!std::ranges::binary_search(given.zero_rows(), i)) index.add(unit_at(i), given.row(i));
+        if (!std::ranges::binary_search(given.zero_rows(), i)) index.add(units[i], given.row(i));
     return index;
 }
 
@@ -394,8 +526,8 @@ flat_index article_vectors(const settings& s, const corpus& articles, std::size_
 // Indexes of the lanes that were chosen; the others stay empty. Leaves refer to them, so it must not move.
 struct stock {
     chosen_embedder embed;
-    std::optional<indexed<bm25_index>> key_words, body_words;
-    std::optional<indexed<flat_index>> key_vectors, body_vectors;
+    std::optional<indexed<bm25_index>> key_words, body_words, top_words;  // tops: what stands above the bodies
+    std::optional<indexed<flat_index>> key_vectors, body_vectors, top_vectors;
     std::vector<std::string> warnings;
 };
 
@@ -411,10 +543,9 @@ void index_keys(stock& out, const settings& s, const corpus& articles, const X& 
     }
 }
 
-void fill(stock& out, const settings& s, const judged_set& set, const corpus& articles) {
+void fill(stock& out, const settings& s, const judged_set& set, corpus& articles) {
     const build_options options{.words = s.words, .bm25 = s.bm25};
-    const identity bodies{.of = s.chunk_words == 0 ? unit_kind::article : unit_kind::chunk,
-                          .title_weight = s.title_weight};
+    const chosen_keys bodies = body_keys(s);
     if (s.needs_vectors()) {
         if (s.given_vectors)
             out.embed = chosen_embedder(question_vectors(s, set));
@@ -422,6 +553,15 @@ void fill(stock& out, const settings& s, const judged_set& set, const corpus& ar
             out.embed = chosen_embedder(lsa_embedder::fit(articles, {.rank = s.dimension == 0 ? 128 : s.dimension}));
     }
 
+    if (s.retriever == "raptor") {
+        raptor(ref(out.embed), extracts{}, {.of = s.bodies(), .across_articles = s.chunk_words == 0}).grow(articles);
+        knowledge_base tops = build(articles, chosen_keys{unit_kind::generated, identity{.of = unit_kind::generated}},
+                                    out.embed, options);
+        out.top_words = std::move(tops.bm25);
+        out.top_vectors = std::move(tops.vectors);
+    }
+    if (s.retriever == "hierarchical")
+        out.top_words = std::move(build(articles, chosen_keys{unit_kind::article, identity{}}, options).bm25);
     if (s.lanes.body_vectors && !s.given_vectors) {
         knowledge_base kb = build(articles, bodies, out.embed, options);
         out.body_words = std::move(kb.bm25);
@@ -443,6 +583,8 @@ void fill(stock& out, const settings& s, const judged_set& set, const corpus& ar
         index_keys(out, s, articles, keys, embed, options);
     }
 
+    if (!out.top_words) out.top_words = indexed<bm25_index>{bm25_index(), articles};
+    if (!out.top_vectors) out.top_vectors = indexed<flat_index>{flat_index(out.embed.dimension()), articles};
     if (!out.key_words) out.key_words = indexed<bm25_index>{bm25_index(), articles};
     if (!out.body_words) out.body_words = indexed<bm25_index>{bm25_index(), articles};
     if (!out.key_vectors) out.key_vectors = indexed<flat_index>{flat_index(out.embed.dimension()), articles};
@@ -470,10 +612,27 @@ any_retriever fused(const settings& s, std::array<bool, sizeof...(Legs)> used, L
 any_retriever pipeline(const settings& s, const stock& in) {
     const auto words = lexical(*in.body_words);
     const auto vectors = dense(*in.body_vectors, in.embed);
-    const auto articles = lift(unit_kind::article);  // where chunks were indexed
+    const auto articles = lift(s.returned());  // where chunks were indexed
+    const std::array both{s.lanes.body_words, s.lanes.body_vectors};
     if (s.retriever == "bm25") return words | articles;
     if (s.retriever == "dense") return vectors | articles;
     if (s.retriever == "hybrid") return fused(s, {true, true}, words, vectors) | articles;
+
+    if (s.retriever == "small_to_big") return fused(s, both, words, vectors) | articles;
+    if (s.retriever == "hierarchical") {
+        const hierarchical_options options{.beams = {s.beam}, .weights = {s.blend, 1.0f - s.blend}};
+        const level documents{unit_kind::article, lexical(*in.top_words)};
+        if (both == std::array{true, false}) return hierarchical(options, documents, level{unit_kind::chunk, words}) | articles;
+        return hierarchical(options, documents, level{unit_kind::chunk, fused(s, both, words, vectors)}) | articles;
+    }
+    if (s.retriever == "raptor") {
+        // A tree's leg knows no bounds of its scores, so the two are fused by rank.
+        const auto tree_of_words = raptor_collapsed(words, lexical(*in.top_words)) | articles;
+        const auto tree_of_vectors = raptor_collapsed(vectors, dense(*in.top_vectors, in.embed)) | articles;
+        if (both == std::array{true, false}) return tree_of_words;
+        if (both == std::array{false, true}) return tree_of_vectors;
+        return fuse(rrf{}, tree_of_words, tree_of_vectors);
+    }
 
     const auto key_words = lexical(*in.key_words);
     const auto key_vectors = dense(*in.key_vectors, in.embed);
@@ -530,7 +689,8 @@ void measure(const settings& s) {
     judged_set set = read_judged_set(s.set, std::move(files));
     std::optional<rankings> other;
     if (!s.against.empty()) other = read_run(s.against);
-    const corpus articles = corpus_of(std::move(set.articles), s.chunk_words);
+    corpus articles =
+        s.parents.empty() ? corpus_of(std::move(set.articles), s.chunk_words) : parts_of(std::move(set.articles), s);
 
     stopwatch watch;
     stock in;

@@ -111,12 +111,47 @@ expect_success(--set ${set} --retriever whole_article --json)
 expect_success(--set ${set} --retriever whole_article --lanes bm25:keys --keys ${set}/keys.jsonl --json)
 expect_figure(mrr "0.750000")  # q1: it purrs; q2: bark bark is the dogs' and comes first, bark the birds'
 expect_success(--set ${set} --retriever whole_article --lanes bm25:keys,bm25:bodies --keys ${set}/keys.jsonl --fuse rrf)
+# What is indexed: a text about the birds, which the question for barking finds; the dogs come first.
+file(WRITE ${set}/contexts.jsonl "{\"id\": \"birds\", \"text\": \"some bark\"}\n")
+expect_success(--set ${set} --retriever bm25 --expand contexts --contexts ${set}/contexts.jsonl --json)
+expect_figure(mrr "0.750000")
+expect_success(--set ${set} --retriever bm25 --expand questions --contexts ${set}/contexts.jsonl --json)
+expect_figure(mrr "1.000000")  # as a key of its own it is shorter than what the dogs have
+foreach(expand none path structure summary)
+  expect_success(--set ${set} --retriever bm25 --expand ${expand} --json)
+  expect_figure(mrr "0.500000")
+endforeach()
+expect_success(--set ${set} --retriever small_to_big --lanes bm25:bodies --json)
+expect_figure(mrr "0.500000")
+expect_success(--set ${set} --retriever raptor --lanes bm25:bodies --dim 2 --json)
+expect_figure(success@1 "0.500000")
+# Parts of documents: the words about barking stand in the document of the birds.
+file(WRITE ${FOLDER}/parts/corpus.jsonl [[
+{"id": "a0", "title": "", "text": "cats purr", "doc_id": "a"}
+{"id": "b0", "title": "", "text": "birds sing", "doc_id": "b"}
+]])
+file(WRITE ${FOLDER}/parts/queries.jsonl "{\"id\": \"q1\", \"text\": \"purr\"}\n")
+file(WRITE ${FOLDER}/parts/qrels.tsv "q1\ta0\t1\n")
+file(WRITE ${FOLDER}/parts/documents.jsonl [[
+{"id": "a", "title": "Pets", "text": "All: cats purr"}
+{"id": "b", "title": "Birds", "text": "birds sing"}
+]])
+foreach(beam 1 2)
+  expect_success(--set ${FOLDER}/parts --parents ${FOLDER}/parts/documents.jsonl --retriever hierarchical --beam ${beam}
+    --lanes bm25:bodies --blend 0.5 --json)
+  expect_figure(mrr "1.000000")
+endforeach()
+expect_success(--set ${set} --retriever hierarchical --chunks 2 --dim 2 --json)
+expect_refusal("hierarchical needs --parents or --chunks" --set ${set} --retriever hierarchical)
+expect_refusal("--expand contexts needs --contexts FILE" --set ${set} --retriever bm25 --expand contexts)
+expect_refusal("--expand is none, path" --set ${set} --retriever bm25 --expand more)
+expect_refusal("--blend lies in" --set ${set} --retriever hierarchical --chunks 2 --blend 1)
 expect_success(--help)
 
 expect_refusal("--set DIR is missing")
 expect_refusal("there is no option --sett" --sett x)
 expect_refusal("--set needs a value" --retriever bm25 --set)
-expect_refusal("--retriever is bm25, dense, hybrid or whole_article, not \"bm\"" --set ${set} --retriever bm)
+expect_refusal("--retriever is bm25, dense, hybrid, whole_article, small_to_big, hierarchical or raptor, not \"bm\"" --set ${set} --retriever bm)
 expect_refusal("--analyzer knows english, unicode, code, german and plain, not \"klingon\"" --set ${set} --retriever bm25 --analyzer klingon)
 expect_refusal("--k1 takes a number, not \"x\"" --set ${set} --retriever bm25 --k1 x)
 expect_refusal("k1 must be at least 0" --set ${set} --retriever bm25 --k1 -1)
