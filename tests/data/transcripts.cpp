@@ -7,6 +7,7 @@
 #include "quarry/model/reply.hpp"
 #include "quarry/probe/hypothetical_answer.hpp"
 #include "quarry/probe/rewrite.hpp"
+#include "quarry/rank/compress.hpp"
 #include "quarry/rank/listwise.hpp"
 #include "quarry/rank/pointwise.hpp"
 #include "data/sets.hpp"
@@ -233,5 +234,22 @@ TEST_CASE("recorded scores are delivered as a careful reader delivers them") {
         CHECK(read.score.has_value() == !expected.at("score").is_null());
         if (read.score) CHECK(*read.score == expected.at("score").get<float>());
         CHECK(read.alone == (expected.at("why") == "as asked"));
+    }
+}
+
+TEST_CASE("of recorded extracts the sentences that stand in the passage are delivered") {
+    if (!data::measured("transcripts/compress.jsonl")) return;
+    for (const nlohmann::json& record : records("compress")) {
+        INFO(record.at("id").get<std::string>());
+        const std::string prompt = record.at("prompt").get<std::string>();
+        const std::size_t begin = prompt.find("Passage: ") + 9;
+        const std::string passage = prompt.substr(begin, prompt.find("\n\nQuestion: ") - begin);
+        const extract_reply read = read_extract(reply_of(record), passage);
+        std::vector<std::string> verbatim;
+        for (const byte_span& s : read.verbatim) verbatim.push_back(passage.substr(s.begin, s.size()));
+        const auto& expected = record.at("expected");
+        CHECK(verbatim == expected.at("verbatim").get<std::vector<std::string>>());
+        CHECK(read.none == expected.at("none").get<bool>());
+        CHECK(read.invented.empty() == expected.at("not_verbatim").empty());
     }
 }

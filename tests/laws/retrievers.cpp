@@ -8,10 +8,13 @@
 #include "quarry/build.hpp"
 #include "quarry/expand/identity.hpp"
 #include "quarry/probe/decompose.hpp"
+#include "quarry/rank/boost.hpp"
+#include "quarry/rank/compress.hpp"
 #include "quarry/rank/diversify.hpp"
 #include "quarry/rank/fuse.hpp"
 #include "quarry/rank/lift.hpp"
 #include "quarry/rank/rerank.hpp"
+#include "quarry/rank/similarity.hpp"
 #include "quarry/rank/threshold.hpp"
 #include "quarry/retrieve/any_retriever.hpp"
 #include "quarry/retrieve/dense.hpp"
@@ -79,9 +82,7 @@ struct reverser {
 };
 
 struct more_words {
-    probed_query operator()(question& q) const {
-        return {.probes = {{std::string(q.text()) + " w5"}, {"w6 w7", .5f}}};
-    }
+    probed_query operator()(question& q) const { return {.probes = {{std::string(q.text()) + " w5"}, {"w6 w7", .5f}}}; }
 };
 
 struct imagining {
@@ -94,6 +95,13 @@ struct imagining {
 struct in_parts {
     std::string operator()(std::string_view prompt) const {
         return prompt.find("split a question") != std::string_view::npos ? "Which is w1?\nWhere is #1 in w2?" : "w3";
+    }
+};
+
+// Says no to every passage with a w0 in it.
+struct short_minded {
+    std::string operator()(std::string_view prompt) const {
+        return prompt.find("w0", prompt.find("<passage")) != std::string_view::npos ? "NO" : "YES";
     }
 };
 
@@ -128,7 +136,9 @@ struct world {
             std::vector<float> row(8);
             const std::string_view texts[] = {articles.text(unit)};
             word_embedder{}.embed(role::document, texts, row);
-            engine.put({.id = std::string(articles.id(unit)), .text = std::string(articles.text(unit)), .vector = row,
+            engine.put({.id = std::string(articles.id(unit)),
+                        .text = std::string(articles.text(unit)),
+                        .vector = row,
                         .fields = {{"bucket", *articles.value(unit, "bucket")}}});
         }
     }
@@ -202,8 +212,7 @@ TEST_CASE("laws: rerank") {
 
 TEST_CASE("laws: rerank_first") {
     laws::retriever(words() | rerank_first(hash_judge{}, {.first = 8}), questions);
-    laws::retriever(hybrid(words(), meaning()) | rerank_first(hash_judge{}, {.first = 5, .trust = .4f}),
-                    questions);
+    laws::retriever(hybrid(words(), meaning()) | rerank_first(hash_judge{}, {.first = 5, .trust = .4f}), questions);
     laws::retriever(words() | rerank_first(reverser{}, {.first = 6}), questions);
 }
 
@@ -222,11 +231,23 @@ TEST_CASE("laws: diversify") {
                     questions, {.prefix_up_to = 9});
 }
 
+TEST_CASE("laws: stages that drop or weigh by vectors, metadata and a model's word") {
+    const world& w = here();
+    laws::retriever(words() | without_near_copies(w.of_articles.vectors, {.above = .98f}), questions,
+                    {.filters_commute = false});
+    laws::retriever(meaning() | only_similar(w.of_articles.vectors, {.above = .8f}), questions);
+    laws::retriever(words() | boost(popularity{.field = "bucket", .weight = .5f}), questions, {.prefix_up_to = 100});
+    laws::retriever(words() | only_relevant(short_minded{}, {.first = 3, .most = 1000}), questions);
+    laws::retriever(words() | diversify(w.of_articles.vectors, word_embedder{}, {.fetch = 200, .clamp = true}),
+                    questions);
+}
+
 TEST_CASE("laws: whole_article") {
     laws::retriever(whole_article(words()), questions);
     laws::retriever(whole_article(chunk_meaning(), {.floor = .9f}), questions, {.filters_commute = false});
     laws::retriever(whole_article(meaning(), {.most = 5}), questions, {.most = 5});
-    laws::retriever(whole_article(meaning(), chunk_words()), questions, {.prefix_up_to = 1000, .filters_commute = false});
+    laws::retriever(whole_article(meaning(), chunk_words()), questions,
+                    {.prefix_up_to = 1000, .filters_commute = false});
 }
 
 TEST_CASE("laws: any_retriever and whole pipelines") {

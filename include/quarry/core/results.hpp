@@ -93,9 +93,17 @@ class results {
 
     const ledger& notes() const { return *found_by().notes; }
 
+    /// Did filter and scope of the query let this unit through? For what widens a hit to the text around it.
+    ///
+    /// Errors  usage_error `results.detached`.
+    bool admits(unit_id unit) const {
+        const accept a = found_by().selected.returned();
+        return (a.units || !a.expression) && a.contains(unit);
+    }
+
     /// Ties the hits to the request that found them. `pin` keeps a generation alive.
     void attach(const request& r, std::shared_ptr<const void> pin = nullptr) {
-        origin_ = std::make_shared<const origin>(origin{r.source(), r.share_notes(), std::move(pin)});
+        origin_ = std::make_shared<const origin>(origin{r.source(), r.share_notes(), r.selected(), std::move(pin)});
     }
 
     /// Keeps alive what the source and the keys are part of, such as a generation, as long as there is a copy of these.
@@ -109,6 +117,7 @@ class results {
     struct origin {
         source_ref source;
         std::shared_ptr<const ledger> notes;
+        selection selected;
         std::shared_ptr<const void> pin;
     };
 

@@ -33,13 +33,17 @@ enum class trace_code : std::uint8_t {
     relaxed,      // in: units under a filter that left nothing, out: units without the conditions that were dropped
     degraded,     // in: optional steps, out: those that were taken; a remark says what failed
     unknown,      // a probe in which nothing was known: no word of the index, or an embedder's zero vector
+    boosted,      // in: hits whose score was multiplied, out: hits in the new order
+    compressed,   // in: hits that a model was asked about, out: hits that are left
+    walked,       // in: hits that a walk began at, out: units it reached
+    decided,      // in: rounds that were allowed, out: rounds that were made
 };
 
 constexpr std::string_view name_of(trace_code code) noexcept {
     constexpr std::string_view names[] = {"filtered",  "embedded", "remembered",  "searched",   "widened",  "collapsed",
                                           "fused",     "floored",  "capped",      "lifted",     "suppressed",
                                           "reranked",  "diversified", "corrected", "probed",    "relaxed",  "degraded",
-                                          "unknown"};
+                                          "unknown",   "boosted",  "compressed",  "walked",     "decided"};
     return names[static_cast<std::size_t>(code)];
 }
 

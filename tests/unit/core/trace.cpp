@@ -9,9 +9,9 @@ using namespace quarry;
 
 TEST_CASE("every code has a name of its own") {
     std::set<std::string_view> names;
-    for (int code = 0; code <= static_cast<int>(trace_code::unknown); ++code)
+    for (int code = 0; code <= static_cast<int>(trace_code::decided); ++code)
         names.insert(name_of(static_cast<trace_code>(code)));
-    CHECK(names.size() == static_cast<std::size_t>(trace_code::unknown) + 1);
+    CHECK(names.size() == static_cast<std::size_t>(trace_code::decided) + 1);
     CHECK(name_of(trace_code::filtered) == "filtered");
     CHECK(name_of(trace_code::unknown) == "unknown");
 }

@@ -27,7 +27,7 @@ struct asking {
     }
 };
 
-scripted_generator echo() {
+scripted_generator echoing_model() {
     return scripted_generator([](const prompt& p) { return completion("re " + p.text()); });
 }
 
@@ -35,7 +35,7 @@ scripted_generator echo() {
 
 TEST_CASE("replies stand in the order of their prompts, known ones cost nothing") {
     asking a;
-    const auto model = echo();
+    const auto model = echoing_model();
     CHECK(detail::remembered_reply(a.r, &a.who, ref(model), prompt("two")).text == "re two");
     CHECK(a.all(model, {"one", "two", "three"}, 2) == std::vector<std::string>{"re one", "re two", "re three"});
     CHECK(model.calls() == 3);
@@ -47,7 +47,7 @@ TEST_CASE("replies stand in the order of their prompts, known ones cost nothing"
 
 TEST_CASE("a failure is thrown, and what was answered beside it is remembered") {
     asking a;
-    const auto model = echo();
+    const auto model = echoing_model();
     model.fail_at(2, "broken");
     CHECK_THROWS_AS(a.all(model, {"one", "two", "three"}), std::runtime_error);
     CHECK(model.calls() == 3);
@@ -57,7 +57,7 @@ TEST_CASE("a failure is thrown, and what was answered beside it is remembered") 
 
 TEST_CASE("nothing is asked that the budget does not allow") {
     asking a({.model_calls = 2});
-    const auto model = echo();
+    const auto model = echoing_model();
     CHECK(code_of([&] { a.all(model, {"one", "two", "three"}); }) == "budget.model_calls");
     CHECK(model.calls() == 0);
     CHECK(a.r.paid_calls() == 0);

@@ -233,3 +233,79 @@ TEST_CASE("without a leg that embedded the question there is nothing to compare 
     const auto nothing = toy::listed<bm25_scale>(b.articles, {});
     CHECK((nothing | diversify(b.vectors)).retrieve("q", 2).empty());
 }
+
+namespace {
+
+// Units 0 to 3 at (1, 0), (.985, .17), (0, 1), (-1, 0); unit 4 has no vector.
+struct diverse_plane {
+    corpus c = toy::numbered(5);
+    indexed<flat_index> vectors{flat_index(2), c};
+    toy::listed<bm25_scale> base{c, {{0, 5.0f}, {1, 4.0f}, {2, 3.0f}, {3, 2.0f}, {4, 1.0f}}};
+    diverse_plane() {
+        const float all[][2] = {{1, 0}, {.985f, .17f}, {0, 1}, {-1, 0}};
+        for (std::size_t i = 0; i < 4; ++i) vectors.index.add(unit_at(i), all[i]);
+    }
+    static auto embedder() {
+        return make_embedder(2, [](role r, std::string_view) {
+            return r == role::query ? std::vector<float>{1, 0} : std::vector<float>{.5f, .5f};
+        });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("an embedder of its own makes the vectors that are missing, once a request") {
+    const diverse_plane w;
+    std::vector<std::pair<role, std::size_t>> calls;
+    const auto counting = make_embedder(2, [&](role r, std::span<const std::string_view> texts) {
+        calls.emplace_back(r, texts.size());
+        std::vector<float> out;
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            for (const float x : r == role::query ? std::vector<float>{1, 0} : std::vector<float>{.5f, .5f})
+                out.push_back(x);
+        return out;
+    });
+    const auto search = w.base | diversify(w.vectors, ref(counting), {.lambda = 1.0f});
+    // Cosines to the question: 1, .985, 0, -1, and .707 for the unit that has no vector.
+    const query q("q");
+    request r(q, w.c);
+    CHECK(toy::units(search.run(r, 5)) == ids{0, 1, 4, 2, 3});
+    CHECK(calls == std::vector<std::pair<role, std::size_t>>{{role::document, 1}, {role::query, 1}});
+    search.run(r, 3);
+    CHECK(calls.size() == 2);
+    CHECK(r.paid_calls() == 2);
+}
+
+TEST_CASE("a unit without a vector is unlike everything, or refused") {
+    const diverse_plane w;
+    const auto two = make_embedder(2, [](std::string_view) { return std::vector<float>{1, 0}; });
+    const auto leg = fuse(rrf{}, w.base, dense(w.vectors, two));
+    CHECK((leg | diversify(w.vectors)).retrieve("q", 5).size() == 5);
+    CHECK(code_of([&] { (leg | diversify(w.vectors, {.missing = missing_vector::refuse})).retrieve("q", 5); }) ==
+          "diversify.no_vector");
+}
+
+TEST_CASE("an embedder that fails leaves the order as it was, and that is marked") {
+    const diverse_plane w;
+    const auto failing = make_embedder(2, [](std::string_view) -> std::vector<float> { throw std::runtime_error("no"); });
+    const auto found = (w.base | diversify(w.vectors, failing)).retrieve("q", 3);
+    CHECK(toy::units(found) == ids{0, 1, 2});
+    CHECK(found.state == result_state::degraded);
+    CHECK_THROWS_AS((w.base | diversify(w.vectors, failing, {.fail_quietly = false})).retrieve("q", 3),
+                    std::runtime_error);
+    const auto wide = make_embedder(3, [](std::string_view) { return std::vector<float>{1, 0, 0}; });
+    CHECK(code_of([&] { w.base | diversify(w.vectors, wide); }) == "diversify.dimension");
+}
+
+TEST_CASE("candidates below the floor are not picked, and clamped opposites are no more than different") {
+    const diverse_plane w;
+    const auto search = [&](mmr options) {
+        return toy::units((w.base | diversify(w.vectors, diverse_plane::embedder(), options)).retrieve("q", 5));
+    };
+    CHECK(search({.floor = .5f}) == ids{0, 1, 4});
+    CHECK(search({.floor = 2.0f}).empty());
+    CHECK(code_of([&] { search({.floor = std::numeric_limits<float>::quiet_NaN()}); }) == "diversify.floor");
+    // Lambda 0: after unit 0 the opposite is furthest away; clamped, it is as far as the orthogonal one, which is earlier.
+    CHECK(search({.lambda = 0.0f})[1] == 3);
+    CHECK(search({.lambda = 0.0f, .clamp = true})[1] == 2);
+}
