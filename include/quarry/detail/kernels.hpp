@@ -32,14 +32,17 @@ struct kernels {
     double (*dot)(const float* a, const float* b, std::size_t d);
 
     // out[p * out_stride + i] = rows[i] . probes[p] in float, within product_error. Rows and probes are row-major.
-    void (*products)(const float* rows, std::size_t count, std::size_t d, const float* probes, std::size_t m, float* out,
-                     std::size_t out_stride);
+    void (*products)(const float* rows, std::size_t count, std::size_t d, const float* probes, std::size_t m,
+                     float* out, std::size_t out_stride);
+
+    // One such product.
+    float (*product)(const float* a, const float* b, std::size_t d);
 
     // The positions of the values that are at least `least`, ascending; says how many. `positions` has room for all.
     std::size_t (*select)(const float* values, std::size_t count, float least, std::uint32_t* positions);
 
-    // Sums of codes times probe bytes, exact: `stride` is a multiple of 32, of both. Codes are 1 to 255, probe bytes -127
-    // to 127. With ids the i-th product is that of row ids[i], and rows are fetched ahead; without, that of row i.
+    // Sums of codes times probe bytes, exact: `stride` is a multiple of 32, of both. Codes are 1 to 255, probe bytes
+    // -127 to 127. With ids the i-th product is that of row ids[i], and rows are fetched ahead; without, that of row i.
     void (*byte_products)(const std::uint8_t* codes, std::size_t stride, const std::uint32_t* ids, std::size_t count,
                           const std::int8_t* probe, std::int32_t* out);
 

@@ -53,6 +53,18 @@ inline double dot(const float* a, const float* b, std::size_t d) noexcept {
 
 inline float sum(float4 v) noexcept { return (v[0] + v[2]) + (v[1] + v[3]); }
 
+inline float product(const float* a, const float* b, std::size_t d) noexcept {
+    float4 s0{}, s1{};
+    std::size_t j = 0;
+    for (; j + 8 <= d; j += 8) {
+        s0 += loaded<float4>(a + j) * loaded<float4>(b + j);
+        s1 += loaded<float4>(a + j + 4) * loaded<float4>(b + j + 4);
+    }
+    float total = sum(s0 + s1);
+    for (; j < d; ++j) total += a[j] * b[j];
+    return total;
+}
+
 inline void products(const float* rows, std::size_t count, std::size_t d, const float* probes, std::size_t m,
                      float* out, std::size_t out_stride) noexcept {
     for (std::size_t p = 0; p < m; ++p) {
@@ -129,9 +141,9 @@ inline std::size_t select_bytes(const std::int32_t* products, byte_row_constants
 
 }  // namespace baseline
 
-inline constexpr kernels baseline_kernels{baseline::dot,           baseline::products,
-                                          baseline::select,        baseline::byte_products,
-                                          baseline::byte_products_batch, baseline::select_bytes};
+inline constexpr kernels baseline_kernels{baseline::dot,         baseline::products,      baseline::product,
+                                          baseline::select,      baseline::byte_products, baseline::byte_products_batch,
+                                          baseline::select_bytes};
 
-}  // inline namespace QUARRY_DETAIL_FLAGS
+}  // namespace QUARRY_DETAIL_FLAGS
 }  // namespace QUARRY_NAMESPACE::detail

@@ -1,7 +1,8 @@
 // The kernels for x86-64 with AVX2, AVX-512 and its byte products.
 //
 // Every function stands in a region with the instruction set it is named after, so the code is the same whatever flags
-// the including file has. Inside a region nothing is called that stands outside, and no header is included there.
+// the including file has. Inside a region nothing is called that stands outside, and no header is included there. Loops
+// over sums that must stay in registers say that they be unrolled: g++ does not at -O2.
 #pragma once
 
 #include "../config.hpp"
@@ -56,26 +57,67 @@ inline __m128i sums(__m256i a, __m256i b, __m256i c, __m256i d) noexcept {
     return _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
 }
 
-// Four rows with P probes.
-template <std::size_t P>
-void tile(const float* const* row, std::size_t rows, std::size_t d, const float* probes, float* out,
-          std::size_t out_stride) noexcept {
-    __m256 s[P][4];
+inline float product(const float* a, const float* b, std::size_t d) noexcept {
+    __m256 s0 = _mm256_setzero_ps(), s1 = s0, s2 = s0, s3 = s0;
+    std::size_t j = 0;
+    for (; j + 32 <= d; j += 32) {
+        s0 = _mm256_fmadd_ps(_mm256_loadu_ps(a + j), _mm256_loadu_ps(b + j), s0);
+        s1 = _mm256_fmadd_ps(_mm256_loadu_ps(a + j + 8), _mm256_loadu_ps(b + j + 8), s1);
+        s2 = _mm256_fmadd_ps(_mm256_loadu_ps(a + j + 16), _mm256_loadu_ps(b + j + 16), s2);
+        s3 = _mm256_fmadd_ps(_mm256_loadu_ps(a + j + 24), _mm256_loadu_ps(b + j + 24), s3);
+    }
+    for (; j + 8 <= d; j += 8) s0 = _mm256_fmadd_ps(_mm256_loadu_ps(a + j), _mm256_loadu_ps(b + j), s0);
+    const __m128 four = sums(s0, s1, s2, s3);
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    float total = _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+    for (; j < d; ++j) total += a[j] * b[j];
+    return total;
+}
+
+// Four rows with two probes.
+inline void tile(const float* const* row, std::size_t rows, std::size_t d, const float* probes, float* out,
+                 std::size_t out_stride) noexcept {
+    __m256 s[2][4];
+#pragma GCC unroll 16
     for (auto& of_probe : s)
+#pragma GCC unroll 16
         for (auto& one : of_probe) one = _mm256_setzero_ps();
     std::size_t j = 0;
     for (; j + 8 <= d; j += 8)
-        for (std::size_t p = 0; p < P; ++p) {
-            const __m256 q = _mm256_loadu_ps(probes + p * d + j);
-            for (std::size_t r = 0; r < 4; ++r) s[p][r] = _mm256_fmadd_ps(q, _mm256_loadu_ps(row[r] + j), s[p][r]);
+#pragma GCC unroll 16
+        for (std::size_t r = 0; r < 4; ++r) {
+            const __m256 x = _mm256_loadu_ps(row[r] + j);
+            s[0][r] = _mm256_fmadd_ps(_mm256_loadu_ps(probes + j), x, s[0][r]);
+            s[1][r] = _mm256_fmadd_ps(_mm256_loadu_ps(probes + d + j), x, s[1][r]);
         }
-    for (std::size_t p = 0; p < P; ++p) {
+#pragma GCC unroll 16
+    for (std::size_t p = 0; p < 2; ++p) {
         float total[4];
         _mm_storeu_ps(total, sums(s[p][0], s[p][1], s[p][2], s[p][3]));
         for (std::size_t i = j; i < d; ++i)
             for (std::size_t r = 0; r < 4; ++r) total[r] += probes[p * d + i] * row[r][i];
         for (std::size_t r = 0; r < rows; ++r) out[p * out_stride + r] = total[r];
     }
+}
+
+// Four rows with one probe, in the order in which they lie in memory: a scan waits for nothing else.
+inline void four(const float* const* row, std::size_t rows, std::size_t d, const float* probe, float* out) noexcept {
+    __m256 s[4];
+    std::size_t j = 0;
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < 4; ++r) {
+        __m256 even = _mm256_setzero_ps(), odd = even;
+        for (j = 0; j + 16 <= d; j += 16) {
+            even = _mm256_fmadd_ps(_mm256_loadu_ps(probe + j), _mm256_loadu_ps(row[r] + j), even);
+            odd = _mm256_fmadd_ps(_mm256_loadu_ps(probe + j + 8), _mm256_loadu_ps(row[r] + j + 8), odd);
+        }
+        s[r] = _mm256_add_ps(even, odd);
+    }
+    float total[4];
+    _mm_storeu_ps(total, sums(s[0], s[1], s[2], s[3]));
+    for (; j < d; ++j)
+        for (std::size_t r = 0; r < 4; ++r) total[r] += probe[j] * row[r][j];
+    for (std::size_t r = 0; r < rows; ++r) out[r] = total[r];
 }
 
 inline void products(const float* rows, std::size_t count, std::size_t d, const float* probes, std::size_t m,
@@ -85,8 +127,8 @@ inline void products(const float* rows, std::size_t count, std::size_t d, const 
         const float* row[4];
         for (std::size_t r = 0; r < 4; ++r) row[r] = rows + (i + (r < some ? r : 0)) * d;
         std::size_t p = 0;
-        for (; p + 2 <= m; p += 2) tile<2>(row, some, d, probes + p * d, out + p * out_stride + i, out_stride);
-        for (; p < m; ++p) tile<1>(row, some, d, probes + p * d, out + p * out_stride + i, out_stride);
+        for (; p + 2 <= m; p += 2) tile(row, some, d, probes + p * d, out + p * out_stride + i, out_stride);
+        for (; p < m; ++p) four(row, some, d, probes + p * d, out + p * out_stride + i);
     }
 }
 
@@ -124,8 +166,8 @@ inline void byte_products(const std::uint8_t* codes, std::size_t stride, const s
     __m256i ones = _mm256_setzero_si256();
     for (std::size_t j = 0; j < stride; j += 32) {
         const __m256i q = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(probe + j));
-        ones = _mm256_add_epi32(ones, _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), q),
-                                                        _mm256_set1_epi16(128)));
+        ones = _mm256_add_epi32(
+            ones, _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), q), _mm256_set1_epi16(128)));
     }
     const __m128i offset = sums(ones, ones, ones, ones);
     for (std::size_t i = 0; i < count; i += 4) {
@@ -139,17 +181,17 @@ inline void byte_products(const std::uint8_t* codes, std::size_t stride, const s
             for (std::size_t ahead = i + 8; ahead < i + 12 && ahead < count; ++ahead)
                 for (std::size_t j = 0; j < stride; j += 64)
                     _mm_prefetch(reinterpret_cast<const char*>(codes + ids[ahead] * stride + j), _MM_HINT_T0);
-        __m256i s0 = _mm256_setzero_si256(), s1 = s0, s2 = s0, s3 = s0;
-        for (std::size_t j = 0; j < stride; j += 32) {
-            const __m256i q = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(probe + j));
-            const __m256i magnitude = _mm256_abs_epi8(q);
-            s0 = byte_step(s0, row[0] + j, q, magnitude);
-            s1 = byte_step(s1, row[1] + j, q, magnitude);
-            s2 = byte_step(s2, row[2] + j, q, magnitude);
-            s3 = byte_step(s3, row[3] + j, q, magnitude);
+        __m256i s[4];
+#pragma GCC unroll 16
+        for (std::size_t r = 0; r < 4; ++r) {  // row after row, as they lie in memory
+            s[r] = _mm256_setzero_si256();
+            for (std::size_t j = 0; j < stride; j += 32) {
+                const __m256i q = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(probe + j));
+                s[r] = byte_step(s[r], row[r] + j, q, _mm256_abs_epi8(q));
+            }
         }
         alignas(16) std::int32_t total[4];
-        _mm_store_si128(reinterpret_cast<__m128i*>(total), _mm_add_epi32(sums(s0, s1, s2, s3), offset));
+        _mm_store_si128(reinterpret_cast<__m128i*>(total), _mm_add_epi32(sums(s[0], s[1], s[2], s[3]), offset));
         for (std::size_t r = 0; r < some; ++r) out[i + r] = total[r];
     }
 }
@@ -192,7 +234,8 @@ inline std::size_t select_bytes(const std::int32_t* products, byte_row_constants
 // ------------------------------------------------------------------------------------------------------------ AVX-512
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"))), \
+                             apply_to = function)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")
@@ -210,8 +253,8 @@ inline double dot(const float* a, const float* b, std::size_t d) noexcept {
     std::size_t i = 0;
     for (; i + 16 <= d; i += 16) {
         low = _mm512_fmadd_pd(_mm512_cvtps_pd(_mm256_loadu_ps(a + i)), _mm512_cvtps_pd(_mm256_loadu_ps(b + i)), low);
-        high = _mm512_fmadd_pd(_mm512_cvtps_pd(_mm256_loadu_ps(a + i + 8)),
-                               _mm512_cvtps_pd(_mm256_loadu_ps(b + i + 8)), high);
+        high = _mm512_fmadd_pd(_mm512_cvtps_pd(_mm256_loadu_ps(a + i + 8)), _mm512_cvtps_pd(_mm256_loadu_ps(b + i + 8)),
+                               high);
     }
     if (i < d) {
         const auto rest = static_cast<unsigned>(first(d - i));
@@ -239,19 +282,37 @@ inline __m512 joined(__m512 a, __m512 b) noexcept {
     return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xDD));
 }
 
-// Four rows with P probes, P 1 or 4.
-template <std::size_t P>
-void tile(const float* const* row, std::size_t rows, std::size_t d, const float* probes, float* out,
-          std::size_t out_stride) noexcept {
-    __m512 s[P][4];
+inline float product(const float* a, const float* b, std::size_t d) noexcept {
+    __m512 s0 = _mm512_setzero_ps(), s1 = s0, s2 = s0, s3 = s0;
+    std::size_t j = 0;
+    for (; j + 64 <= d; j += 64) {
+        s0 = _mm512_fmadd_ps(_mm512_loadu_ps(a + j), _mm512_loadu_ps(b + j), s0);
+        s1 = _mm512_fmadd_ps(_mm512_loadu_ps(a + j + 16), _mm512_loadu_ps(b + j + 16), s1);
+        s2 = _mm512_fmadd_ps(_mm512_loadu_ps(a + j + 32), _mm512_loadu_ps(b + j + 32), s2);
+        s3 = _mm512_fmadd_ps(_mm512_loadu_ps(a + j + 48), _mm512_loadu_ps(b + j + 48), s3);
+    }
+    for (; j < d; j += 16) {
+        const __mmask16 rest = d - j < 16 ? first(d - j) : static_cast<__mmask16>(0xFFFF);
+        s0 = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(rest, a + j), _mm512_maskz_loadu_ps(rest, b + j), s0);
+    }
+    return _mm512_reduce_add_ps(_mm512_add_ps(_mm512_add_ps(s0, s1), _mm512_add_ps(s2, s3)));
+}
+
+// Four rows with four probes.
+inline void tile(const float* const* row, std::size_t rows, std::size_t d, const float* probes, float* out,
+                 std::size_t out_stride) noexcept {
+    __m512 s[4][4];
+#pragma GCC unroll 16
     for (auto& of_probe : s)
+#pragma GCC unroll 16
         for (auto& one : of_probe) one = _mm512_setzero_ps();
     const float *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
     std::size_t j = 0;
     for (; j + 16 <= d; j += 16) {
         const __m512 x0 = _mm512_loadu_ps(r0 + j), x1 = _mm512_loadu_ps(r1 + j), x2 = _mm512_loadu_ps(r2 + j),
                      x3 = _mm512_loadu_ps(r3 + j);
-        for (std::size_t p = 0; p < P; ++p) {
+#pragma GCC unroll 16
+        for (std::size_t p = 0; p < 4; ++p) {
             const __m512 q = _mm512_loadu_ps(probes + p * d + j);
             s[p][0] = _mm512_fmadd_ps(q, x0, s[p][0]);
             s[p][1] = _mm512_fmadd_ps(q, x1, s[p][1]);
@@ -263,7 +324,8 @@ void tile(const float* const* row, std::size_t rows, std::size_t d, const float*
         const __mmask16 rest = first(d - j);
         const __m512 x0 = _mm512_maskz_loadu_ps(rest, r0 + j), x1 = _mm512_maskz_loadu_ps(rest, r1 + j),
                      x2 = _mm512_maskz_loadu_ps(rest, r2 + j), x3 = _mm512_maskz_loadu_ps(rest, r3 + j);
-        for (std::size_t p = 0; p < P; ++p) {
+#pragma GCC unroll 16
+        for (std::size_t p = 0; p < 4; ++p) {
             const __m512 q = _mm512_maskz_loadu_ps(rest, probes + p * d + j);
             s[p][0] = _mm512_fmadd_ps(q, x0, s[p][0]);
             s[p][1] = _mm512_fmadd_ps(q, x1, s[p][1]);
@@ -272,18 +334,37 @@ void tile(const float* const* row, std::size_t rows, std::size_t d, const float*
         }
     }
     const auto kept = static_cast<__mmask8>(first(rows));
-    if constexpr (P == 4) {
-        const __m512 all = joined(joined(parts(s[0][0], s[0][1], s[0][2], s[0][3]), parts(s[1][0], s[1][1], s[1][2], s[1][3])),
-                                  joined(parts(s[2][0], s[2][1], s[2][2], s[2][3]), parts(s[3][0], s[3][1], s[3][2], s[3][3])));
-        _mm_mask_storeu_ps(out, kept, _mm512_castps512_ps128(all));
-        _mm_mask_storeu_ps(out + out_stride, kept, _mm512_extractf32x4_ps(all, 1));
-        _mm_mask_storeu_ps(out + 2 * out_stride, kept, _mm512_extractf32x4_ps(all, 2));
-        _mm_mask_storeu_ps(out + 3 * out_stride, kept, _mm512_extractf32x4_ps(all, 3));
-    } else {
-        const __m512 one = parts(s[0][0], s[0][1], s[0][2], s[0][3]);
-        const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(one), _mm512_extractf32x8_ps(one, 1));
-        _mm_mask_storeu_ps(out, kept, _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
+    const __m512 all =
+        joined(joined(parts(s[0][0], s[0][1], s[0][2], s[0][3]), parts(s[1][0], s[1][1], s[1][2], s[1][3])),
+               joined(parts(s[2][0], s[2][1], s[2][2], s[2][3]), parts(s[3][0], s[3][1], s[3][2], s[3][3])));
+    _mm_mask_storeu_ps(out, kept, _mm512_castps512_ps128(all));
+    _mm_mask_storeu_ps(out + out_stride, kept, _mm512_extractf32x4_ps(all, 1));
+    _mm_mask_storeu_ps(out + 2 * out_stride, kept, _mm512_extractf32x4_ps(all, 2));
+    _mm_mask_storeu_ps(out + 3 * out_stride, kept, _mm512_extractf32x4_ps(all, 3));
+}
+
+// Four rows with one probe, in the order in which they lie in memory: a scan waits for nothing else.
+inline void four(const float* const* row, std::size_t rows, std::size_t d, const float* probe, float* out) noexcept {
+    __m512 s[4];
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < 4; ++r) {
+        __m512 even = _mm512_setzero_ps(), odd = even;
+        std::size_t j = 0;
+        for (; j + 32 <= d; j += 32) {
+            even = _mm512_fmadd_ps(_mm512_loadu_ps(probe + j), _mm512_loadu_ps(row[r] + j), even);
+            odd = _mm512_fmadd_ps(_mm512_loadu_ps(probe + j + 16), _mm512_loadu_ps(row[r] + j + 16), odd);
+        }
+        for (; j < d; j += 16) {
+            const __mmask16 rest = d - j < 16 ? first(d - j) : static_cast<__mmask16>(0xFFFF);
+            even =
+                _mm512_fmadd_ps(_mm512_maskz_loadu_ps(rest, probe + j), _mm512_maskz_loadu_ps(rest, row[r] + j), even);
+        }
+        s[r] = _mm512_add_ps(even, odd);
     }
+    const __m512 one = parts(s[0], s[1], s[2], s[3]);
+    const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(one), _mm512_extractf32x8_ps(one, 1));
+    _mm_mask_storeu_ps(out, static_cast<__mmask8>(first(rows)),
+                       _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
 }
 
 inline void products(const float* rows, std::size_t count, std::size_t d, const float* probes, std::size_t m,
@@ -293,8 +374,8 @@ inline void products(const float* rows, std::size_t count, std::size_t d, const 
         const float* row[4];
         for (std::size_t r = 0; r < 4; ++r) row[r] = rows + (i + (r < some ? r : 0)) * d;
         std::size_t p = 0;
-        for (; p + 4 <= m; p += 4) tile<4>(row, some, d, probes + p * d, out + p * out_stride + i, out_stride);
-        for (; p < m; ++p) tile<1>(row, some, d, probes + p * d, out + p * out_stride + i, out_stride);
+        for (; p + 4 <= m; p += 4) tile(row, some, d, probes + p * d, out + p * out_stride + i, out_stride);
+        for (; p < m; ++p) four(row, some, d, probes + p * d, out + p * out_stride + i);
     }
 }
 
@@ -324,13 +405,13 @@ inline std::size_t select_bytes(const std::int32_t* products, byte_row_constants
     std::size_t found = 0;
     for (std::size_t i = 0; i < count; i += 16) {
         const __mmask16 there = count - i < 16 ? first(count - i) : static_cast<__mmask16>(0xFFFF);
-        const __m512 product = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_maskz_loadu_epi32(there, products + i), offset));
+        const __m512 product =
+            _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_maskz_loadu_epi32(there, products + i), offset));
         const __m512 middle =
             _mm512_mul_ps(_mm512_mul_ps(product, _mm512_maskz_loadu_ps(there, rows.scale + i)), scale);
         const __m512 around = _mm512_fmadd_ps(length, _mm512_maskz_loadu_ps(there, rows.error + i),
                                               _mm512_mul_ps(error, _mm512_maskz_loadu_ps(there, rows.length + i)));
-        const __mmask16 passed =
-            _mm512_mask_cmp_ps_mask(there, _mm512_add_ps(middle, around), bound, _CMP_GE_OQ);
+        const __mmask16 passed = _mm512_mask_cmp_ps_mask(there, _mm512_add_ps(middle, around), bound, _CMP_GE_OQ);
         if (passed != 0) found += write_positions(passed, i, positions + found);
     }
     return found;
@@ -367,7 +448,7 @@ inline __m512i parts(__m512i a, __m512i b, __m512i c, __m512i d) noexcept {
 inline __m512i line(const std::uint8_t* codes) noexcept { return _mm512_loadu_si512(codes); }
 inline __m512i half(const std::uint8_t* codes) noexcept { return _mm512_maskz_loadu_epi8(0xFFFFFFFFu, codes); }
 
-// Eight rows at a time, a vector of sums for each, which are added across at the end.
+// Eight rows at a time, in the order in which they lie in memory; a vector of sums for each, added across at the end.
 inline void byte_products(const std::uint8_t* codes, std::size_t stride, const std::uint32_t* ids, std::size_t count,
                           const std::int8_t* probe, std::int32_t* out) noexcept {
     constexpr std::size_t ahead = 8;  // rows that are fetched before they are needed
@@ -375,6 +456,7 @@ inline void byte_products(const std::uint8_t* codes, std::size_t stride, const s
     for (std::size_t i = 0; i < count; i += 8) {
         const std::size_t some = count - i < 8 ? count - i : 8;
         const std::uint8_t* row[8];
+#pragma GCC unroll 16
         for (std::size_t r = 0; r < 8; ++r) {
             const std::size_t at = i + (r < some ? r : 0);
             row[r] = codes + (ids ? ids[at] : at) * stride;
@@ -383,38 +465,21 @@ inline void byte_products(const std::uint8_t* codes, std::size_t stride, const s
             for (std::size_t next = i + ahead; next < i + ahead + 8 && next < count; ++next)
                 for (std::size_t j = 0; j < stride; j += 64)
                     _mm_prefetch(reinterpret_cast<const char*>(codes + ids[next] * stride + j), _MM_HINT_T0);
-        } else {
-            // Hardware follows few streams; eight rows are one stretch of memory. Past the end a prefetch does nothing.
-            const std::uint8_t* next = codes + (i + 4 * ahead) * stride;
-            for (std::size_t j = 0; j < 8 * stride; j += 64)
-                _mm_prefetch(reinterpret_cast<const char*>(next + j), _MM_HINT_T0);
         }
-        __m512i s0 = _mm512_setzero_si512(), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
-        for (std::size_t j = 0; j < whole; j += 64) {
-            const __m512i q = _mm512_loadu_si512(probe + j);
-            s0 = _mm512_dpbusd_epi32(s0, line(row[0] + j), q);
-            s1 = _mm512_dpbusd_epi32(s1, line(row[1] + j), q);
-            s2 = _mm512_dpbusd_epi32(s2, line(row[2] + j), q);
-            s3 = _mm512_dpbusd_epi32(s3, line(row[3] + j), q);
-            s4 = _mm512_dpbusd_epi32(s4, line(row[4] + j), q);
-            s5 = _mm512_dpbusd_epi32(s5, line(row[5] + j), q);
-            s6 = _mm512_dpbusd_epi32(s6, line(row[6] + j), q);
-            s7 = _mm512_dpbusd_epi32(s7, line(row[7] + j), q);
+        __m512i s[8];
+#pragma GCC unroll 16
+        for (std::size_t r = 0; r < 8; ++r) {
+            s[r] = _mm512_setzero_si512();
+            for (std::size_t j = 0; j < whole; j += 64)
+                s[r] = _mm512_dpbusd_epi32(s[r], line(row[r] + j), _mm512_loadu_si512(probe + j));
+            if (whole < stride)
+                s[r] = _mm512_dpbusd_epi32(s[r], half(row[r] + whole),
+                                           _mm512_maskz_loadu_epi8(0xFFFFFFFFu, probe + whole));
         }
-        if (whole < stride) {
-            const __m512i q = _mm512_maskz_loadu_epi8(0xFFFFFFFFu, probe + whole);
-            s0 = _mm512_dpbusd_epi32(s0, half(row[0] + whole), q);
-            s1 = _mm512_dpbusd_epi32(s1, half(row[1] + whole), q);
-            s2 = _mm512_dpbusd_epi32(s2, half(row[2] + whole), q);
-            s3 = _mm512_dpbusd_epi32(s3, half(row[3] + whole), q);
-            s4 = _mm512_dpbusd_epi32(s4, half(row[4] + whole), q);
-            s5 = _mm512_dpbusd_epi32(s5, half(row[5] + whole), q);
-            s6 = _mm512_dpbusd_epi32(s6, half(row[6] + whole), q);
-            s7 = _mm512_dpbusd_epi32(s7, half(row[7] + whole), q);
-        }
-        const __m512i w0 = parts(s0, s1, s2, s3), w1 = parts(s4, s5, s6, s7);
+        const __m512i w0 = parts(s[0], s[1], s[2], s[3]), w1 = parts(s[4], s[5], s[6], s[7]);
         const __m512i two = _mm512_add_epi32(_mm512_shuffle_i32x4(w0, w1, 0x88), _mm512_shuffle_i32x4(w0, w1, 0xDD));
-        const __m512i all = _mm512_add_epi32(_mm512_shuffle_i32x4(two, two, 0x88), _mm512_shuffle_i32x4(two, two, 0xDD));
+        const __m512i all =
+            _mm512_add_epi32(_mm512_shuffle_i32x4(two, two, 0x88), _mm512_shuffle_i32x4(two, two, 0xDD));
         _mm256_mask_storeu_epi32(out + i, static_cast<__mmask8>((1u << some) - 1u), _mm512_castsi512_si256(all));
     }
 }
@@ -424,14 +489,17 @@ inline void pack(const std::uint8_t* codes, std::size_t stride, std::size_t coun
     for (std::size_t j = 0; j < stride; j += 64) {
         const bool whole = j + 64 <= stride;
         __m512i a[16], b[16];
+#pragma GCC unroll 16
         for (std::size_t r = 0; r < 16; ++r) {
             const std::uint8_t* from = codes + (r < count ? r : 0) * stride + j;
             a[r] = whole ? line(from) : half(from);
         }
+#pragma GCC unroll 16
         for (std::size_t r = 0; r < 16; r += 2) {
             b[r] = _mm512_unpacklo_epi32(a[r], a[r + 1]);
             b[r + 1] = _mm512_unpackhi_epi32(a[r], a[r + 1]);
         }
+#pragma GCC unroll 16
         for (std::size_t r = 0; r < 16; r += 4) {
             a[r] = _mm512_unpacklo_epi64(b[r], b[r + 2]);
             a[r + 1] = _mm512_unpackhi_epi64(b[r], b[r + 2]);
@@ -439,8 +507,10 @@ inline void pack(const std::uint8_t* codes, std::size_t stride, std::size_t coun
             a[r + 3] = _mm512_unpackhi_epi64(b[r + 1], b[r + 3]);
         }
         // a[4 g + w] holds word w + 4 l of rows 4 g to 4 g + 3 in its quarter l.
+#pragma GCC unroll 16
         for (std::size_t w = 0; w < 4; ++w) {
-            const __m512i low = _mm512_shuffle_i32x4(a[w], a[4 + w], 0x44), high = _mm512_shuffle_i32x4(a[w], a[4 + w], 0xEE);
+            const __m512i low = _mm512_shuffle_i32x4(a[w], a[4 + w], 0x44),
+                          high = _mm512_shuffle_i32x4(a[w], a[4 + w], 0xEE);
             const __m512i low2 = _mm512_shuffle_i32x4(a[8 + w], a[12 + w], 0x44),
                           high2 = _mm512_shuffle_i32x4(a[8 + w], a[12 + w], 0xEE);
             std::uint8_t* to = packed + (j / 4 + w) * 64;
@@ -457,12 +527,15 @@ inline void pack(const std::uint8_t* codes, std::size_t stride, std::size_t coun
 template <std::size_t P>
 void tile(const std::uint8_t* packed, std::size_t stride, const std::int8_t* probes, std::int32_t* out) noexcept {
     __m512i s[P][4];
+#pragma GCC unroll 16
     for (auto& of_probe : s)
+#pragma GCC unroll 16
         for (auto& one : of_probe) one = _mm512_setzero_si512();
     const std::uint8_t *b0 = packed, *b1 = packed + 16 * stride, *b2 = packed + 32 * stride, *b3 = packed + 48 * stride;
     for (std::size_t quad = 0; quad < stride / 4; ++quad) {
         const __m512i x0 = line(b0 + quad * 64), x1 = line(b1 + quad * 64), x2 = line(b2 + quad * 64),
                       x3 = line(b3 + quad * 64);
+#pragma GCC unroll 16
         for (std::size_t p = 0; p < P; ++p) {
             std::int32_t four;
             __builtin_memcpy(&four, probes + p * stride + quad * 4, 4);
@@ -473,7 +546,9 @@ void tile(const std::uint8_t* packed, std::size_t stride, const std::int8_t* pro
             s[p][3] = _mm512_dpbusd_epi32(s[p][3], x3, q);
         }
     }
+#pragma GCC unroll 16
     for (std::size_t p = 0; p < P; ++p)
+#pragma GCC unroll 16
         for (std::size_t b = 0; b < 4; ++b) _mm512_storeu_si512(out + p * 64 + b * 16, s[p][b]);
 }
 
@@ -481,7 +556,8 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
                                 const std::int8_t* probes, std::size_t m, std::int32_t* out,
                                 std::uint8_t* scratch) noexcept {
     if (m < 4) {  // not worth the packing
-        for (std::size_t p = 0; p < m; ++p) byte_products(codes, stride, nullptr, count, probes + p * stride, out + p * 64);
+        for (std::size_t p = 0; p < m; ++p)
+            byte_products(codes, stride, nullptr, count, probes + p * stride, out + p * 64);
         return;
     }
     for (std::size_t b = 0; b < 4; ++b) {
@@ -502,12 +578,15 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
 #pragma GCC pop_options
 #endif
 
-inline constexpr kernels avx2_kernels{avx2::dot,           avx2::products,            avx2::select,
-                                      avx2::byte_products, avx2::byte_products_batch, avx2::select_bytes};
-inline constexpr kernels avx512_kernels{avx512::dot,         avx512::products,          avx512::select,
-                                        avx2::byte_products, avx2::byte_products_batch, avx512::select_bytes};
-inline constexpr kernels vnni_kernels{avx512::dot,         avx512::products,          avx512::select,
-                                      vnni::byte_products, vnni::byte_products_batch, avx512::select_bytes};
+inline constexpr kernels avx2_kernels{avx2::dot,         avx2::products,      avx2::product,
+                                      avx2::select,      avx2::byte_products, avx2::byte_products_batch,
+                                      avx2::select_bytes};
+inline constexpr kernels avx512_kernels{avx512::dot,         avx512::products,    avx512::product,
+                                        avx512::select,      avx2::byte_products, avx2::byte_products_batch,
+                                        avx512::select_bytes};
+inline constexpr kernels vnni_kernels{avx512::dot,         avx512::products,    avx512::product,
+                                      avx512::select,      vnni::byte_products, vnni::byte_products_batch,
+                                      avx512::select_bytes};
 
 }  // namespace QUARRY_NAMESPACE::detail
 #endif

@@ -56,13 +56,13 @@ class dense_rows {
     const unit_rows& units() const noexcept { return units_; }
     const held& key(std::size_t i) const noexcept { return keys_[i]; }
     std::span<const held> keys() const noexcept { return keys_; }
+    /// Takes back the keys from `next` on. Requires  none of them to be held.
+    void give_keys_from(key_id next) noexcept { next_key_ = static_cast<std::uint32_t>(index_of(next)); }
     key_id next_key() const noexcept { return key_id{next_key_}; }
     std::span<const double> sum() const noexcept { return sum_; }
     bool has_bytes() const noexcept { return has_bytes_; }
     const byte_rows& bytes() const noexcept { return bytes_; }
-    std::span<const float> row(std::size_t i) const noexcept {
-        return {rows_.data() + i * dimension_, dimension_};
-    }
+    std::span<const float> row(std::size_t i) const noexcept { return {rows_.data() + i * dimension_, dimension_}; }
 
     void require_width(std::size_t got) const {
         if (got != dimension_)
@@ -93,9 +93,9 @@ class dense_rows {
 
     key_id add(std::span<const unit_id> units, std::span<const float> rows) {
         if (rows.size() != units.size() * dimension_)
-            raise<usage_error>("dense.dimension", concat(where_, "::add: expected ", units.size(), " rows of ", dimension_,
-                                                         " floats, that is ", units.size() * dimension_, ", got ",
-                                                         rows.size()));
+            raise<usage_error>("dense.dimension",
+                               concat(where_, "::add: expected ", units.size(), " rows of ", dimension_,
+                                      " floats, that is ", units.size() * dimension_, ", got ", rows.size()));
         if (units.size() >= UINT32_MAX - next_key_)
             raise<usage_error>("dense.full", concat(where_, "::add: ", next_key_, " keys were given, ", units.size(),
                                                     " more would be too many"));
@@ -174,6 +174,18 @@ class dense_rows {
         return before - kept;
     }
 
+    /// Forgets the rows of a unit without moving others: they stay in place and nobody's. Says how many.
+    std::size_t drop(unit_id unit) noexcept {
+        std::size_t dropped = 0;
+        units_.for_each(unit, [&](std::uint32_t i) {
+            const std::span<const float> gone = row(i);
+            for (std::size_t j = 0; j < dimension_; ++j) sum_[j] -= static_cast<double>(gone[j]);
+            ++dropped;
+        });
+        units_.drop(unit);
+        return dropped;
+    }
+
     scored_key scored(std::span<const float> probe, std::size_t i) const noexcept {
         constexpr double most = is_cosine ? 1.0 : static_cast<double>((std::numeric_limits<float>::max)());
         return {keys_[i].unit, keys_[i].key, narrowed(std::clamp(dot(probe, row(i)), -most, most))};
@@ -192,7 +204,8 @@ class dense_rows {
     }
 
     /// The n best of the listed rows.
-    std::vector<scored_key> listed(std::span<const float> probe, std::size_t n, std::span<const std::uint32_t> ids) const;
+    std::vector<scored_key> listed(std::span<const float> probe, std::size_t n,
+                                   std::span<const std::uint32_t> ids) const;
 
     /// The n best rows of those for which `accepted(i)`, for each of m probes, row-major.
     template <class Accepted>
@@ -211,11 +224,11 @@ class dense_rows {
         return out;
     }
 
-    /// The probe's mean product over all rows and ten absent ones of 0.
-    double mean(std::span<const float> asked) const noexcept {
+    /// The probe's mean product over the rows, so many that are not dropped, and ten absent ones of 0.
+    double mean(std::span<const float> asked, std::size_t count) const noexcept {
         double sum = 0.0;
         for (std::size_t j = 0; j < dimension_; ++j) sum += static_cast<double>(asked[j]) * sum_[j];
-        return sum / (static_cast<double>(size()) + 10.0);
+        return sum / (static_cast<double>(count) + 10.0);
     }
 
     bool vector_of(unit_id unit, std::span<float> out) const {
@@ -230,7 +243,6 @@ class dense_rows {
         return rows_.capacity() * sizeof(float) + bytes_.memory() + keys_.capacity() * sizeof(held) + units_.memory();
     }
 
-   private:
     // Beyond these the float product may overflow where the double one does not, or its error is not bounded.
     bool floats_usable(double probe_length) const noexcept {
         return probe_length * longest_ <= 1e30 && dimension_ <= std::size_t{1} << 17;
@@ -238,6 +250,9 @@ class dense_rows {
     bool bytes_usable(double probe_length) const noexcept {
         return has_bytes_ && longest_ <= 1e15 && probe_length >= 1e-15 && probe_length <= 1e15;
     }
+    double longest() const noexcept { return longest_; }
+
+   private:
     template <class V>
     static void grow(V& v, std::size_t more) {
         if (v.capacity() < v.size() + more) v.reserve((std::max)(2 * v.size(), v.size() + more));
@@ -321,8 +336,10 @@ std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> 
             aligned_vector<float> floats(in_bytes ? 0 : group.size() * dimension_);
             for (std::size_t g = 0; g < group.size(); ++g) {
                 best.emplace_back(n, tie(lengths[group[g]]));
-                if (in_bytes) coded[g] = bytes_.encode(probe_of(group[g]), codes.data() + g * stride);
-                else std::ranges::copy(probe_of(group[g]), floats.data() + g * dimension_);
+                if (in_bytes)
+                    coded[g] = bytes_.encode(probe_of(group[g]), codes.data() + g * stride);
+                else
+                    std::ranges::copy(probe_of(group[g]), floats.data() + g * dimension_);
                 error[g] = product_error(dimension_, lengths[group[g]] * longest_);
             }
             aligned_vector<std::int32_t> products(in_bytes ? slab * group.size() : 0);

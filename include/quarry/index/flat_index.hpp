@@ -1,9 +1,9 @@
 // Flat index: exact search over every row.
 //
-// A hundred thousand keys of 384 floats take about a millisecond on one core, and there is nothing to tune; for millions,
-// a graph. It is exact in the strict sense: the answer is that of a loop in double precision, ties included. A copy of
-// the rows in bytes is scanned, and proves for nearly all of them that they are not among the best; the few others are
-// scored in double.
+// A hundred thousand keys of 384 floats take about a millisecond on one core, and there is nothing to tune; for
+// millions, a graph. It is exact in the strict sense: the answer is that of a loop in double precision, ties included.
+// A copy of the rows in bytes is scanned, and proves for nearly all of them that they are not among the best; the few
+// others are scored in double.
 #pragma once
 
 #include <algorithm>
@@ -64,8 +64,10 @@ class basic_flat_index {
     /// The n best accepted keys.
     ///
     /// Order   score descending, then unit id, then key id.
-    /// Cost    one product of bytes per row, or per accepted row where those are few; a double product for each key that
-    ///         could be in. The worst rows (all equal, all far longer than their differences) cost a double product each.
+    /// Cost    one product of bytes per row, or per accepted row where those are few; a double product for each key
+    /// that
+    ///         could be in. The worst rows (all equal, all far longer than their differences) cost a double product
+    ///         each.
     std::vector<scored_key> search(dense_probe probe, std::size_t n, accept allowed = {}) const {
         rows_.require_width(probe.size());
         return std::move(search_batch(probe, n, allowed).front());
@@ -84,10 +86,8 @@ class basic_flat_index {
 
     /// From the probe's mean cosine over all keys to 1. Filters do not change it.
     /// The mean is drawn towards 0 by ten keys that are not there, so that a tiny index claims little.
-    score_bounds bounds(dense_probe probe) const
-        requires std::same_as<S, cosine_scale>
-    {
-        const double mean = rows_.mean(rows_.checked_probe(probe, "bounds"));
+    score_bounds bounds(dense_probe probe) const requires std::same_as<S, cosine_scale> {
+        const double mean = rows_.mean(rows_.checked_probe(probe, "bounds"), size());
         return {static_cast<float>(std::clamp(mean, 0.0, 0.99)), 1.0f};
     }
 

@@ -1,7 +1,7 @@
 // Unit rows: which rows of an index stand for a unit.
 //
-// Units are numbers that are mostly dense, and a filter walks them in order: so a page of neighbours is one look-up, and
-// a unit costs 12 bytes. Not promised.
+// Units are numbers that are mostly dense, and a filter walks them in order: so a page of neighbours is one look-up,
+// and a unit costs 12 bytes. Not promised.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,10 @@ class unit_rows {
     void add(unit_id unit) noexcept {
         const auto row = static_cast<std::uint32_t>(next_.size());
         entry& of_unit = pages_.find(page_of(unit))->second[place_of(unit)];
-        if (of_unit.count++ == 0) of_unit.first = row;
-        else next_[of_unit.last] = row;
+        if (of_unit.count++ == 0)
+            of_unit.first = row;
+        else
+            next_[of_unit.last] = row;
         of_unit.last = row;
         next_.push_back(none);
         most_ = (std::max)(most_, static_cast<std::size_t>(of_unit.count));
@@ -65,13 +67,19 @@ class unit_rows {
                 here = found == pages_.end() ? nullptr : &found->second;
             }
             if (here)
-                for (std::uint32_t row = (*here)[place_of(unit)].first; row != none; row = next_[row]) rows.push_back(row);
+                for (std::uint32_t row = (*here)[place_of(unit)].first; row != none; row = next_[row])
+                    rows.push_back(row);
         });
         return rows;
     }
 
     bool contains(unit_id unit) const noexcept { return first(unit) != none; }
     std::size_t most() const noexcept { return most_; }
+
+    /// Forgets the rows of a unit; their numbers stay taken. `most` may be too large from then on.
+    void drop(unit_id unit) noexcept {
+        if (const auto found = pages_.find(page_of(unit)); found != pages_.end()) found->second[place_of(unit)] = {};
+    }
 
     /// Forgets all rows, and keeps room for as many.
     void clear() noexcept {

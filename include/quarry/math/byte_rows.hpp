@@ -87,7 +87,8 @@ class byte_rows {
     void add(std::span<const float> row) noexcept {
         codes_.resize(codes_.size() + stride_, std::uint8_t{128});
         std::uint8_t* to = codes_.data() + codes_.size() - stride_;
-        const byte_code made = encode_bytes(row, [&](std::size_t j, int c) { to[j] = static_cast<std::uint8_t>(c + 128); });
+        const byte_code made =
+            encode_bytes(row, [&](std::size_t j, int c) { to[j] = static_cast<std::uint8_t>(c + 128); });
         scale_.push_back(made.scale);
         error_.push_back(float_above(made.error));
         length_.push_back(float_above(made.length));
@@ -133,8 +134,8 @@ class byte_rows {
 
     /// Where the product of a row and a probe lies, given that of their bytes.
     ///
-    /// With row = y + r and probe = p + s, where y and p are what the bytes say: row . probe = y . p + r . probe + y . s,
-    /// and a product of two is at most that of their lengths.
+    /// With row = y + r and probe = p + s, where y and p are what the bytes say: row . probe = y . p + r . probe + y .
+    /// s, and a product of two is at most that of their lengths.
     struct interval {
         double low, high;
     };
@@ -148,6 +149,13 @@ class byte_rows {
     /// The middle of that interval, for those who only want to know who is probably nearer.
     float estimate(std::size_t row, std::int32_t product, const byte_probe& probe) const noexcept {
         return static_cast<float>(product - probe.constants.offset) * scale_[row] * probe.constants.scale;
+    }
+
+    /// The interval about an estimate. The estimate's float roundings are covered by 2^-20 of the lengths.
+    interval range_about(std::size_t row, float estimate, const byte_probe& probe) const noexcept {
+        const double length = static_cast<double>(length_[row]), error = static_cast<double>(error_[row]);
+        const double around = probe.length * error + probe.error * length + 0x1p-20 * probe.length * (length + error) + 0x1p-100;
+        return {static_cast<double>(estimate) - around, static_cast<double>(estimate) + around};
     }
 
     std::size_t memory() const noexcept { return codes_.capacity() + 3 * sizeof(float) * scale_.capacity(); }

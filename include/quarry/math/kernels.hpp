@@ -16,10 +16,14 @@ inline namespace QUARRY_DETAIL_FLAGS {
 inline const kernels& kernels_at(simd level) noexcept {
 #if defined(__x86_64__)
     switch (level) {
-        case simd::vnni: return vnni_kernels;
-        case simd::avx512: return avx512_kernels;
-        case simd::avx2: return avx2_kernels;
-        case simd::baseline: break;
+        case simd::vnni:
+            return vnni_kernels;
+        case simd::avx512:
+            return avx512_kernels;
+        case simd::avx2:
+            return avx2_kernels;
+        case simd::baseline:
+            break;
     }
 #else
     static_cast<void>(level);
@@ -32,5 +36,5 @@ inline const kernels& best_kernels() noexcept {
     return best;
 }
 
-}  // inline namespace QUARRY_DETAIL_FLAGS
+}  // namespace QUARRY_DETAIL_FLAGS
 }  // namespace QUARRY_NAMESPACE::detail

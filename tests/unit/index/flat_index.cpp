@@ -176,24 +176,24 @@ TEST_CASE("inner products: a search is what a loop over every row in double prec
 }
 
 TEST_CASE("rows that a float product cannot tell apart come in their true order") {
-    // Probe 1, 1e-5, -1 and rows 1, i 1e-4, 1 at places 0, 16, 32 of 48: the product is i 1e-9, on top of 1 - 1 that is
+    // Probe 1, 1e-5, -1 and rows 1, i 1e-4, 1 at places 0, 64, 128 of 192: the product is i 1e-9, on top of 1 - 1 that is
     // lost in a float sum which meets the places in this order.
-    constexpr std::size_t size = 64, d = 48;
+    constexpr std::size_t size = 64, d = 192;
     flat_product_index in_bytes(d), in_floats(d, {.bytes = false});
     row rows;
     for (std::size_t i = 0; i < size; ++i) {
         row one(d, 0.0f);
         one[0] = 1.0f;
-        one[16] = static_cast<float>(i) * 1e-4f;
-        one[32] = 1.0f;
+        one[64] = static_cast<float>(i) * 1e-4f;
+        one[128] = 1.0f;
         in_bytes.add(unit_at(i), one);
         in_floats.add(unit_at(i), one);
         rows.insert(rows.end(), one.begin(), one.end());
     }
     row probe(d, 0.0f);
     probe[0] = 1.0f;
-    probe[16] = 1e-5f;
-    probe[32] = -1.0f;
+    probe[64] = 1e-5f;
+    probe[128] = -1.0f;
     row approximate(size);
     approximate_products(rows, probe, d, approximate);
     CHECK_FALSE(std::ranges::is_sorted(approximate, std::ranges::less_equal{}));  // otherwise this shows nothing

@@ -38,6 +38,13 @@ TEST_CASE("unit_rows knows the rows of each unit in the order of adding, of near
     CHECK(rows.of(some) == of_some);
     CHECK_FALSE(rows.contains(unit_id{501}));
     CHECK(rows.of(unit_set(0)).empty());
+    const std::uint32_t first = rows.first(unit_id{7});
+    rows.drop(unit_id{7});
+    CHECK_FALSE(rows.contains(unit_id{7}));
+    CHECK(rows.contains(unit_id{8}));
+    rows.add(unit_id{7});
+    CHECK(rows.first(unit_id{7}) == 2000);  // numbers go on
+    CHECK(first != 2000);
     rows.clear();
     CHECK_FALSE(rows.contains(unit_id{7}));
     CHECK(rows.most() == 0);

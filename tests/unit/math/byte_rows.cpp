@@ -20,16 +20,23 @@ std::vector<float> uneven_row(std::size_t d, std::mt19937& random) {
     std::vector<float> out(d);
     for (float& x : out) x = static_cast<float>(static_cast<std::int32_t>(random())) * 0x1p-31f;
     switch (random() % 6) {
-        case 0: out[random() % d] = 300.0f; break;
-        case 1: std::ranges::fill(out, 0.25f); break;
-        case 2: std::ranges::fill(out, 0.0f); break;
+        case 0:
+            out[random() % d] = 300.0f;
+            break;
+        case 1:
+            std::ranges::fill(out, 0.25f);
+            break;
+        case 2:
+            std::ranges::fill(out, 0.0f);
+            break;
         case 3:
             for (float& x : out) x *= 1e-25f;
             break;
         case 4:
             for (float& x : out) x *= 1e12f;
             break;
-        default: break;
+        default:
+            break;
     }
     return out;
 }
@@ -52,12 +59,16 @@ TEST_CASE("the product of a row and a probe lies in the interval that their byte
             detail::aligned_vector<std::int8_t> codes(rows.stride());
             const detail::byte_probe coded = rows.encode(probe, codes.data());
             std::vector<std::int32_t> products(all.size());
-            detail::best_kernels().byte_products(rows.codes(), rows.stride(), nullptr, all.size(), codes.data(), products.data());
+            detail::best_kernels().byte_products(rows.codes(), rows.stride(), nullptr, all.size(), codes.data(),
+                                                 products.data());
             for (std::size_t i = 0; i < all.size(); ++i) {
                 const auto range = rows.range(i, products[i], coded);
                 const auto exact = static_cast<double>(product_of(all[i], probe));
                 REQUIRE(range.low <= exact);
                 REQUIRE(exact <= range.high);
+                const auto about = rows.range_about(i, rows.estimate(i, products[i], coded), coded);
+                REQUIRE(about.low <= range.low);
+                REQUIRE(range.high <= about.high);
                 // Asked for products of at least this row's own, the kernel must not drop the row.
                 std::uint32_t position;
                 REQUIRE(detail::best_kernels().select_bytes(&products[i], rows.constants(i), 1, coded.constants,
@@ -68,8 +79,8 @@ TEST_CASE("the product of a row and a probe lies in the interval that their byte
 }
 
 TEST_CASE("intervals of even rows are narrow: about a hundredth of the lengths") {
-    // A component of a uniform row is known to half a step of 1/127: 1/440 of the largest in the mean square, or 1/254 of
-    // the row's length, and both sides count.
+    // A component of a uniform row is known to half a step of 1/127: 1/440 of the largest in the mean square, or 1/254
+    // of the row's length, and both sides count.
     std::mt19937 random(2);
     std::vector<float> a(384), b(384);
     for (float& x : a) x = static_cast<float>(static_cast<std::int32_t>(random())) * 0x1p-31f;

@@ -72,6 +72,9 @@ TEST_CASE("float products lie within their stated error at every level, for any 
                             REQUIRE(std::abs(static_cast<double>(out[p * stride + i]) - exact) <=
                                     product_error(d, length) * 1.001);
                         }
+                        const float one = detail::kernels_at(level).product(rows.data(), probes.data() + p * d, d);
+                        REQUIRE(std::abs(static_cast<double>(one) - tree_dot(rows.data(), probes.data() + p * d, d)) <=
+                                product_error(d, static_cast<double>(d)) * 1.001);
                         REQUIRE(out[p * stride + n] == 99.0f);  // nothing beyond the rows is written
                     }
                 }
@@ -82,7 +85,8 @@ TEST_CASE("float products are those of a matrix product, up to the rounding of b
     constexpr std::size_t n = 50, m = 6, d = 37;
     const std::vector<float> rows = random_floats(n * d, random), probes = random_floats(m * d, random);
     using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const matrix expected = Eigen::Map<const matrix>(probes.data(), m, d) * Eigen::Map<const matrix>(rows.data(), n, d).transpose();
+    const matrix expected =
+        Eigen::Map<const matrix>(probes.data(), m, d) * Eigen::Map<const matrix>(rows.data(), n, d).transpose();
     for (const simd level : levels_here()) {
         std::vector<float> out(n * m);
         detail::kernels_at(level).products(rows.data(), n, d, probes.data(), m, out.data(), n);
@@ -117,7 +121,8 @@ TEST_CASE("byte products are exact at every level, extreme codes included, in or
                 std::vector<std::int32_t> straight(n + 1, 77), listed(ids.size() + 1, 77);
                 for (std::size_t p = 0; p < m; ++p) {
                     k.byte_products(codes.data(), stride, nullptr, n, probes.data() + p * stride, straight.data());
-                    k.byte_products(codes.data(), stride, ids.data(), ids.size(), probes.data() + p * stride, listed.data());
+                    k.byte_products(codes.data(), stride, ids.data(), ids.size(), probes.data() + p * stride,
+                                    listed.data());
                     for (std::size_t i = 0; i < n; ++i) REQUIRE(straight[i] == expected(i, p));
                     for (std::size_t i = 0; i < ids.size(); ++i) REQUIRE(listed[i] == expected(ids[i], p));
                     REQUIRE(straight[n] == 77);
