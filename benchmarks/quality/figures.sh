@@ -33,6 +33,25 @@ for s in scifact cranfield anthropic_docs tickets xquad_en anthropic_contextual 
     "| $(cell $s --retriever hybrid $v --fuse distribution) | $(cell $s --retriever hybrid $v) |"
 done
 
+# both set analyzer k1 b figure options...: with exact and with Lucene's lengths
+both() {
+  set_name=$1 words=$2 k1=$3 b=$4 figure=$5
+  shift 5
+  line="| $set_name | $words, $k1/$b | $figure"
+  for lengths in '' --lucene-lengths; do
+    # shellcheck disable=SC2086
+    "$eval" --set "$data/$set_name" --retriever bm25 --analyzer $words --k1 $k1 --b $b $lengths --json "$@" >"$scratch/json" 2>/dev/null
+    line="$line | $(value "$figure")"
+  done
+  echo "$line |"
+}
+
+echo '## Words'
+for s in scifact cranfield cisi med npl time movies; do both $s english .9 .4 ndcg@10; done
+both cacm_html english .9 .4 map --qrels "$data/cacm_html/qrels.anserini.tsv"
+for words in unicode english code; do both anthropic_contextual $words 1.2 .75 recall@20; done
+for s in zh th ru ar; do both xquad_$s unicode .9 .4 ndcg@10; done
+
 echo '## No model'
 for s in scifact cranfield anthropic_docs xquad_en anthropic_contextual handbook time med cisi; do
   [ $s = scifact ] && d=256 || d=128
