@@ -109,3 +109,53 @@ keys="--keys $data/handbook/keys.minilm.jsonl --key-vectors $data/handbook/keys.
 }
 echo '## Handbook, link texts'
 handbook --queries "$data/handbook/anchor.queries.jsonl" --qrels "$data/handbook/anchor.qrels.tsv"
+
+# line label set arguments...: nDCG@10, recall at 3, 5, 10 and 20
+line() {
+  label=$1
+  set_name=$2
+  shift 2
+  "$eval" --set "$data/$set_name" --json "$@" >"$scratch/json" 2>/dev/null
+  echo "| $label | $(value 'ndcg@10') | $(value 'recall@3') | $(value 'recall@5') | $(value 'recall@10') | $(value 'recall@20') |"
+}
+
+echo '## What is indexed: code'
+code() {
+  label=$1
+  shift
+  line "$label" anthropic_contextual --parents "$data/anthropic_contextual/docs.jsonl" --analyzer code --k1 1.2 --b .75 "$@"
+}
+for x in none path structure summary; do code "BM25, $x" --retriever bm25 --expand $x; done
+for b in 1 3 10; do
+  code "BM25, beam $b" --retriever hierarchical --lanes bm25:bodies --beam $b --blend 0 --depth 20
+done
+for x in none structure; do code "BM25, $x, blend" --retriever hierarchical --lanes bm25:bodies --expand $x; done
+v=$(given anthropic_contextual)
+w=$(echo "$v" | sed 's/docs.minilm.384/docs.minilm.structure.384/')
+# shellcheck disable=SC2086
+{
+  code 'bounded, chunk vectors' --retriever hybrid $v
+  code 'bounded, structure, chunk vectors' --retriever hybrid $v --expand structure
+  code 'the same, blend' --retriever hierarchical $v --expand structure
+  code 'bounded, structure, structure vectors' --retriever hybrid $w --expand structure
+  code 'the same, blend' --retriever hierarchical $w --expand structure
+}
+
+echo '## What is indexed: prose'
+for s in anthropic_docs handbook scifact; do
+  [ $s = scifact ] && d=256 || d=128
+  for x in none path summary; do
+    line "$s: BM25, $x" $s --retriever bm25 --expand $x
+    line "$s: bounded, $x" $s --retriever hybrid --dim $d --expand $x
+  done
+  line "$s: BM25, three sentences" $s --retriever small_to_big --lanes bm25:bodies
+  line "$s: bounded, three sentences" $s --retriever small_to_big --dim $d
+  line "$s: by rank" $s --retriever hybrid --dim $d --fuse rrf
+  line "$s: by rank, trees" $s --retriever raptor --dim $d
+done
+for s in anthropic_docs handbook; do
+  line "$s, chunks: bounded" $s --retriever hybrid --chunks 200
+  line "$s, chunks: bounded, blend" $s --retriever hierarchical --chunks 200
+  line "$s, chunks: by rank" $s --retriever hybrid --chunks 200 --fuse rrf
+  line "$s, chunks: by rank, trees" $s --retriever raptor --chunks 200
+done
