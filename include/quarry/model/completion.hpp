@@ -1,7 +1,8 @@
 // Completions: what a generator gives back, when it knows more than the text.
 //
-// A generator may return a plain string. One that also knows how many tokens were paid for, or that the reply was cut
-// off by a limit, returns a completion: budgets are then exact, and a sentence without an end is no surprise.
+// A generator may return a plain string. One that also knows how many tokens were paid for, that the reply was cut off by
+// a limit, or how sure the model was of each token, returns a completion: budgets are then exact, a sentence without an
+// end is no surprise, and a doubtful one can be told. Caches and recordings keep the text and not the tokens.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "../config.hpp"
 
@@ -34,11 +36,20 @@ struct token_usage {
     friend bool operator==(const token_usage&, const token_usage&) = default;
 };
 
+/// A token of a reply, and the logarithm of the probability that the model gave it.
+struct scored_token {
+    std::string text;
+    float log_probability = 0.0f;
+
+    friend bool operator==(const scored_token&, const scored_token&) = default;
+};
+
 struct completion {
     std::string text{};
     bool cut_off = false;               // a limit of tokens ended it, not the model
     std::optional<token_usage> used{};  // nothing: the generator does not say
     bool remembered = false;            // came from a cache: nothing was paid
+    std::vector<scored_token> tokens{}; // of the text, joined they are it; empty: the generator does not say
 
     completion() = default;
     completion(std::string t) : text(std::move(t)) {}  // NOLINT: implicit, a text is a completion
