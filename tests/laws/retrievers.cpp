@@ -18,7 +18,9 @@
 #include "quarry/rank/threshold.hpp"
 #include "quarry/retrieve/any_retriever.hpp"
 #include "quarry/retrieve/dense.hpp"
+#include "quarry/retrieve/graph.hpp"
 #include "quarry/retrieve/hybrid.hpp"
+#include "quarry/retrieve/learned_sparse.hpp"
 #include "quarry/retrieve/lexical.hpp"
 #include "quarry/retrieve/probed.hpp"
 #include "quarry/retrieve/step_by_step.hpp"
@@ -97,6 +99,14 @@ struct in_parts {
         return prompt.find("split a question") != std::string_view::npos ? "Which is w1?\nWhere is #1 in w2?" : "w3";
     }
 };
+
+// Words as terms, those with a larger digit heavier.
+term_weights letters_as_terms(role, std::string_view text) {
+    term_weights out;
+    for (std::size_t i = 0; i + 1 < text.size(); ++i)
+        if (text[i] == 'w') out.push_back({std::string(text.substr(i, 2)), .5f + .25f * static_cast<float>(text[i + 1] - '0')});
+    return out;
+}
 
 // Says no to every passage with a w0 in it.
 struct short_minded {
@@ -240,6 +250,27 @@ TEST_CASE("laws: stages that drop or weigh by vectors, metadata and a model's wo
     laws::retriever(words() | only_relevant(short_minded{}, {.first = 3, .most = 1000}), questions);
     laws::retriever(words() | diversify(w.of_articles.vectors, word_embedder{}, {.fetch = 200, .clamp = true}),
                     questions);
+}
+
+TEST_CASE("laws: learned_sparse") {
+    static const indexed<sparse_index> terms = [] {
+        indexed<sparse_index> out{sparse_index(), here().articles};
+        for (std::size_t i = 0; i < 30; ++i)
+            out.index.add(unit_at(i), letters_as_terms(role::document, here().articles.text(unit_at(i))));
+        return out;
+    }();
+    laws::retriever(learned_sparse(terms, letters_as_terms), questions);
+    laws::retriever(fuse(rrf{}, learned_sparse(terms, letters_as_terms), words()), questions, {.prefix_up_to = 1000});
+}
+
+TEST_CASE("laws: graph") {
+    static const unit_graph graph = [] {
+        unit_graph g(here().articles);
+        for (std::uint32_t i = 0; i < 30; ++i) g.connect(unit_id{i}, unit_id{(i * 11 + 3) % 30}, 1.0f + static_cast<float>(i % 3));
+        return g;
+    }();
+    laws::retriever(words() | walk(graph, {.hops = 2, .seeds = 5}), questions, {.filters_commute = false});
+    laws::retriever(meaning() | pagerank(graph, {.seeds = 5}), questions, {.filters_commute = false});
 }
 
 TEST_CASE("laws: whole_article") {
