@@ -293,7 +293,7 @@ auto make_hierarchical(hierarchical_options options, Levels levels, std::index_s
 
 /// Searches from the first level to the last, whose units are returned. All but the last must be able to score given units.
 ///
-/// Order   score descending, then unit id.
+/// Order   score descending, then unit id. With beams the units that are reached depend on how many are asked for.
 /// Cost    with beams or a filter one pass over the units of the source a level; the last level is asked for 5 k units, and for
 ///         twice as many until k are certain.
 /// Errors  usage_error `hierarchical.source`, `hierarchical.beams`, `hierarchical.weights`; `filter.unevaluated` where a

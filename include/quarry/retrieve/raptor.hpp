@@ -186,10 +186,11 @@ class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Sum
         for (const hit<scale>& s : summaries) {
             hit<scale> h = s;
             if (!q.admits(s.unit)) {
-                const std::optional<unit_id> source = best_below(q, s.unit);
+                const std::optional<scored_key> source = best_below(q, s.unit);
                 if (!source) continue;
-                h.unit = *source;
-                h.trail = note(q, s);
+                h.unit = source->unit;
+                h.via = source->key;
+                h.trail = note(q, s, source->key);
                 ++lifted;
             }
             const auto [at, fresh] = place.try_emplace(h.unit, hits.size());
@@ -200,7 +201,7 @@ class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Sum
         std::ranges::sort(hits, [](const auto& a, const auto& b) { return better(a, b); });
     }
 
-    std::optional<unit_id> best_below(request& q, unit_id summary) const {
+    std::optional<scored_key> best_below(request& q, unit_id summary) const {
         if (!forest_->holds(summary)) return std::nullopt;
         std::vector<unit_id> sources = forest_->leaves_below(summary);
         std::erase_if(sources, [&](unit_id unit) { return !q.admits(unit); });
@@ -208,12 +209,14 @@ class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Sum
         std::optional<scored_key> best;
         for (const scored_key& s : leaves_.score(q, sources))
             if (s.key != no_key && (!best || better(s, *best))) best = s;
-        return best ? std::optional(best->unit) : std::nullopt;
+        return best;
     }
 
-    static std::uint32_t note(request& q, const hit<scale>& h) {
-        const key_table* keys = h.trail == no_entry ? nullptr : q.notes()[h.trail].keys;
-        return q.note({"raptor", keys, h.via, 0, h.score, 1.0f, h.score, h.trail, no_entry});
+    // The key is the source's own; what the summary was found by stands below.
+    std::uint32_t note(request& q, const hit<scale>& summary, key_id key) const {
+        const key_table* keys = nullptr;
+        if constexpr (requires { { leaves_.keys() } -> std::convertible_to<const key_table*>; }) keys = leaves_.keys();
+        return q.note({"raptor", keys, key, 0, summary.score, 1.0f, summary.score, summary.trail, no_entry});
     }
 
     results<scale> by_layers(request& q, std::size_t k) const {
@@ -287,7 +290,7 @@ auto raptor_collapsed(Leaves leaves, Summaries summaries, raptor_search_options 
 /// From the top layer down. Whatever is returned lies below a summary of the layer before it that was gone through, or below
 /// none at all.
 ///
-/// Order   score descending, then unit id.
+/// Order   score descending, then unit id. Which units are reached depends on the beam, and so on how many are asked for.
 /// Errors  usage_error `raptor.source`.
 template <ScoringRetriever Leaves, Retriever Summaries>
 auto raptor_layered(Leaves leaves, Summaries summaries, raptor_search_options options = {}) {
