@@ -15,6 +15,7 @@
 #include "quarry/grow/chunks.hpp"
 #include "quarry/live/library.hpp"
 #include "quarry/retrieve/dense.hpp"
+#include "quarry/retrieve/any_retriever.hpp"
 #include "quarry/retrieve/hybrid.hpp"
 #include "quarry/retrieve/lexical.hpp"
 #include "support/toy.hpp"

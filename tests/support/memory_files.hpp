@@ -30,8 +30,9 @@ class memory_files : public quarry::file_system {
     std::unique_ptr<quarry::writable_file> create(const std::string& path) override {
         step("open");
         if (files.contains(path)) return nullptr;
+        auto file = std::make_unique<writable>(*this, path);
         files[path];
-        return std::make_unique<writable>(*this, path);
+        return file;
     }
     std::unique_ptr<quarry::writable_file> append(const std::string& path, std::uint64_t size) override {
         step("open");

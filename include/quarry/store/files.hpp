@@ -197,7 +197,12 @@ inline std::unique_ptr<writable_file> system_files::create(const std::string& pa
         if (errno == EEXIST) return nullptr;
         detail::raise_file_error("file.open", "write", path);
     }
-    return std::make_unique<detail::system_writable>(std::move(file), path);
+    try {
+        return std::make_unique<detail::system_writable>(std::move(file), path);
+    } catch (...) {
+        ::unlink(path.c_str());
+        throw;
+    }
 }
 
 inline std::unique_ptr<writable_file> system_files::append(const std::string& path, std::uint64_t size) {

@@ -226,7 +226,9 @@ inline std::uint64_t read_journal(std::span<const char> bytes, detail::function_
             in.require_end();
             reply(std::move(r));
         } else {
-            for (std::size_t n = in.count(49); n != 0; --n) row(read_row(in));
+            std::size_t n = in.count(49);
+            if (n == 0) in.refuse("a record of rows has none");
+            for (; n != 0; --n) row(read_row(in));
             in.require_end();
         }
     }
