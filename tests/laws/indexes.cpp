@@ -6,6 +6,7 @@
 #include "laws/key_index.hpp"
 #include "quarry/index/bm25_index.hpp"
 #include "quarry/index/flat_index.hpp"
+#include "quarry/index/hnsw_index.hpp"
 #include "support/catch.hpp"
 #include "support/lists.hpp"
 #include "support/toy.hpp"
@@ -75,6 +76,26 @@ TEST_CASE("laws: flat_index, cosine") {
 }
 
 TEST_CASE("laws: flat_index, inner product") { laws::dense_index(filled_with_rows<flat_product_index>(), rows(), universe); }
+
+TEST_CASE("laws: hnsw_index, by walking and by scanning") {
+    for (const std::size_t scan_below : {std::size_t{0}, std::size_t{1000}}) {
+        std::mt19937 random(2);
+        hnsw_index index(4, {.m = 8, .ef_construction = 40, .ef = 8, .scan_below = scan_below});
+        hnsw_product_index products(4, {.m = 8, .ef_construction = 40, .ef = 8, .scan_below = scan_below});
+        for (std::size_t i = 0; i < 150; ++i) {
+            const unit_id unit{static_cast<std::uint32_t>(random() % (universe - 5))};
+            const auto row = random_row(random, 4);
+            index.add(unit, row);
+            products.add(unit, row);
+        }
+        index.remove(unit_id{7});
+        products.remove(unit_id{7});
+        laws::dense_index(index, rows(), universe);
+        laws::dense_index(products, rows(), universe);
+        laws::refuses_unevaluated_filters(index, dense_probe(rows()[0]));
+    }
+    laws::dense_index(hnsw_index(4), rows(), universe);
+}
 
 TEST_CASE("laws: an index of words that only satisfies the concept") {
     std::mt19937 random(3);

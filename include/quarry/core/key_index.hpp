@@ -70,6 +70,32 @@ concept DenseIndex = KeyIndex<I, dense_probe> && requires(const I& index, unit_i
 template <class I>
 concept SparseIndex = KeyIndex<I, lexical_probe>;
 
+/// How an index came to an answer, where it had a choice.
+enum class search_plan : std::uint8_t {
+    scan_all,       // every row was looked at
+    scan_allowed,   // every row that the filter lets through
+    walk,           // a graph was walked, without a filter
+    walk_filtered,  // a graph was walked, and what the filter lets through was kept
+};
+
+constexpr std::string_view name_of(search_plan plan) noexcept {
+    constexpr std::string_view names[] = {"scan", "scan of the allowed", "walk", "filtered walk"};
+    return names[static_cast<std::size_t>(plan)];
+}
+
+struct search_report {
+    search_plan plan = search_plan::scan_all;
+    std::size_t scored = 0;  // rows whose scores were found or estimated
+    bool complete = true;    // the answer is that of a scan
+};
+
+/// Can also report how it came to an answer. A filtered walk that a scan had to finish reports the scan.
+template <class I, class Probe>
+concept ReportingIndex =
+    KeyIndex<I, Probe> && requires(const I& i, const Probe& p, std::size_t n, accept allowed, search_report& report) {
+        { i.search(p, n, allowed, report) } -> std::same_as<std::vector<scored_key>>;
+    };
+
 /// Can also score units that somebody else found: the best key of each, in the order given; `no_key` and the scale's
 /// meaning of nothing where the index does not hold the unit.
 template <class I, class Probe>

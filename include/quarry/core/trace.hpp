@@ -19,6 +19,7 @@ enum class trace_code : std::uint8_t {
     embedded,     // in: texts, out: rows bought
     remembered,   // in: texts whose row was paid for earlier in this request
     searched,     // in: keys asked for, out: keys found
+    planned,      // the stage is the plan an index chose; in: units that may be returned, out: rows scored
     widened,      // in: keys asked for before, out: asked for now
     collapsed,    // in: keys, out: units
     fused,        // in: candidates of all legs, out: units
@@ -40,7 +41,7 @@ enum class trace_code : std::uint8_t {
 };
 
 constexpr std::string_view name_of(trace_code code) noexcept {
-    constexpr std::string_view names[] = {"filtered",  "embedded", "remembered",  "searched",   "widened",  "collapsed",
+    constexpr std::string_view names[] = {"filtered",  "embedded", "remembered",  "searched",   "planned",    "widened",  "collapsed",
                                           "fused",     "floored",  "capped",      "lifted",     "suppressed",
                                           "reranked",  "diversified", "corrected", "probed",    "relaxed",  "degraded",
                                           "unknown",   "boosted",  "compressed",  "walked",     "decided"};

@@ -28,14 +28,22 @@ results<typename Index::scale> search_units(const Index& index, const Probe& pro
     results<typename Index::scale> out;
     bool exact = true;
     if constexpr (requires { { index.approximate() } -> std::convertible_to<bool>; }) exact = !index.approximate();
-    if (!exact) out.state = result_state::approximate;
     const std::size_t possible = q.allowed().units ? (std::min)(k, q.allowed().units->count()) : k;
     std::vector<scored_key> units;
     const std::size_t size = index.size();
     std::size_t wanted = detail::keys_needed(possible, index.most_keys_of_a_unit(), size);
     while (wanted != 0) {
         q.check();
-        const auto found = index.search(probe, wanted, q.allowed());
+        std::vector<scored_key> found;
+        if constexpr (ReportingIndex<Index, Probe>) {
+            search_report report;
+            found = index.search(probe, wanted, q.allowed(), report);
+            exact = report.complete;
+            q.tell({trace_code::planned, name_of(report.plan), q.allowed().units ? q.allowed().units->count() : size,
+                    report.scored});
+        } else {
+            found = index.search(probe, wanted, q.allowed());
+        }
         units = collapse(found);
         q.tell({trace_code::searched, stage, wanted, found.size()});
         if (units.size() >= possible || (exact && found.size() < wanted) || wanted >= size) break;
@@ -43,6 +51,7 @@ results<typename Index::scale> search_units(const Index& index, const Probe& pro
         q.tell({trace_code::widened, stage, wanted, more});
         wanted = more;
     }
+    if (!exact) out.state = result_state::approximate;
     if (units.size() > k) units.resize(k);
     q.tell({trace_code::collapsed, stage, wanted, units.size()});
     out.hits.reserve(units.size());

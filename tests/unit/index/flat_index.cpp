@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "quarry/index/hnsw_index.hpp"
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 #include "support/failing_new.hpp"
@@ -411,6 +412,49 @@ TEST_CASE("an add that runs out of memory has changed nothing") {
     CHECK(copy.size() == 28);
     CHECK(copy.search(probe, 50).size() == 28);
     CHECK(failures > 5);  // otherwise the hook did not bite
+}
+
+// Here and not beside the others of hnsw_index: memory can be made to run out in one file of a program only.
+TEST_CASE("a graph index that runs out of memory while rows are added or linked has changed nothing that can be asked") {
+    std::mt19937 random(21);
+    constexpr std::size_t d = 40, size = 420;
+    const auto filled = [&] {
+        std::mt19937 same(22);
+        hnsw_index index(d, {.m = 4, .ef_construction = 10, .ef = 4, .scan_below = 0});
+        std::vector<unit_id> units;
+        row rows;
+        for (std::size_t i = 0; i < size; ++i) {
+            units.push_back(unit_at(i));
+            const row one = random_row(d, same);
+            rows.insert(rows.end(), one.begin(), one.end());
+        }
+        index.add(units, rows);
+        return index;
+    };
+    const row fresh = random_row(3 * d, random), probe = random_row(d, random);
+    const std::vector<unit_id> units = {unit_at(1000), unit_at(3), unit_at(1001)};
+    flat_index exact(d);
+    {
+        std::mt19937 same(22);
+        for (std::size_t i = 0; i < size; ++i) exact.add(unit_at(i), random_row(d, same));
+    }
+    std::size_t failures = 0;
+    hnsw_index index = filled();
+    for (; failing_new::fails_at(failures, [&] { index.add(units, fresh); }); ++failures) {
+        REQUIRE(index.size() == size);
+        row out(d);
+        REQUIRE_FALSE(index.vector_of(unit_at(1000), out));
+        REQUIRE(index.search(probe, SIZE_MAX) == exact.search(probe, SIZE_MAX));
+        REQUIRE(index.search(probe, 4).size() == 4);
+        if (failures % 8 != 0) {
+            REQUIRE(index.add(units, fresh) == key_id{size});  // as if the call before had not been made
+            REQUIRE(index.approximate());
+            REQUIRE(index.search(std::span(fresh).first(d), 1).front().unit == unit_at(1000));
+        }
+        index = filled();
+    }
+    CHECK(index.size() == size + 3);
+    CHECK(failures > 10);  // otherwise the hook did not bite
 }
 
 TEST_CASE("an inner product index takes zero rows and zero probes") {

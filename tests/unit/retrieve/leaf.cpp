@@ -178,3 +178,38 @@ TEST_CASE("a stop is heard between two rounds of widening") {
           }) == "query.stopped");
     CHECK(index.asked->size() == 1);
 }
+
+namespace {
+
+// An index that says how it came to its answers: complete or not, as it is told.
+struct telling_index : written_index {
+    bool complete = true;
+
+    using written_index::search;
+    std::vector<scored_key> search(const lexical_probe& probe, std::size_t n, const accept& allowed,
+                                   search_report& report) const {
+        report = {complete ? search_plan::scan_allowed : search_plan::walk_filtered, 17, complete};
+        return search(probe, n, allowed);
+    }
+    bool approximate() const { return true; }
+};
+
+}  // namespace
+
+TEST_CASE("the plan that an index chose is in the trace, and an answer is approximate if the plan was") {
+    STATIC_REQUIRE(ReportingIndex<telling_index, lexical_probe>);
+    STATIC_REQUIRE_FALSE(ReportingIndex<written_index, lexical_probe>);
+    for (const bool complete : {true, false}) {
+        telling_index index{index_of_units(20, 1)};
+        index.complete = complete;
+        trace t;
+        const query asked = query("anything").traced(t);
+        request q(asked, hundred());
+        const auto found = search_units(index, lexical_probe{"anything"}, q, 3, "bm25", nullptr);
+        CHECK(found.hits.size() == 3);
+        CHECK(found.state == (complete ? result_state::complete : result_state::approximate));
+        const trace_event* planned = t.find(trace_code::planned);
+        REQUIRE(planned != nullptr);
+        CHECK(to_string(*planned) == std::string(complete ? "scan of the allowed" : "filtered walk") + ": planned 20 -> 17");
+    }
+}

@@ -1,0 +1,142 @@
+// The one place that includes hnswlib: a graph over numbered rows whose distances are ours.
+//
+// hnswlib builds and holds the graph; searching it is done elsewhere. It sees a row as its 4-byte number, and distances
+// are of a type of our own, so its classes are instantiated for nobody else and agree in every file of a program.
+// Included before a user's own hnswlib, this leaves them its scalar distances; include yours first to keep its others.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <span>
+
+#if !defined(NO_MANUAL_VECTORIZATION)
+#define NO_MANUAL_VECTORIZATION  // otherwise version 0.6 defines functions that may stand in one file only
+#include <hnswlib/hnswlib.h>
+#undef NO_MANUAL_VECTORIZATION
+#else
+#include <hnswlib/hnswlib.h>
+#endif
+
+#include "../config.hpp"
+
+namespace QUARRY_NAMESPACE::detail {
+
+/// Smaller is nearer.
+struct graph_distance {
+    float value = 0.0f;
+
+    friend bool operator<(graph_distance a, graph_distance b) noexcept { return a.value < b.value; }
+    friend bool operator>(graph_distance a, graph_distance b) noexcept { return a.value > b.value; }
+    friend bool operator==(graph_distance a, graph_distance b) noexcept { return a.value == b.value; }
+    graph_distance operator-() const noexcept { return {-value}; }
+};
+
+}  // namespace QUARRY_NAMESPACE::detail
+
+// hnswlib asks for the largest distance.
+template <>
+struct std::numeric_limits<quarry::detail::graph_distance> : std::numeric_limits<float> {
+    static constexpr quarry::detail::graph_distance max() noexcept { return {(std::numeric_limits<float>::max)()}; }
+};
+
+namespace QUARRY_NAMESPACE::detail {
+
+/// Rows are added in the order of their numbers, 0, 1, 2, ...; the same order gives the same graph.
+class row_graph {
+   public:
+    using distance = graph_distance (*)(const void* a, const void* b, const void* context);
+
+    /// `a` and `b` point to row numbers, std::uint32_t. `context` must outlive the graph and stay where it is.
+    row_graph(std::size_t links, std::size_t ef_construction, std::uint32_t seed, distance f, const void* context)
+        : links_(links), ef_construction_(ef_construction), seed_(seed), space_(f, context) {}
+
+    std::size_t size() const noexcept { return size_; }
+
+    /// Room for `rows` rows in all. A call that throws has changed nothing.
+    void reserve(std::size_t rows) {
+        if (rows <= capacity_) return;
+        const std::size_t capacity = (std::max)(rows, capacity_ + capacity_ / 2);
+        auto grown = std::make_unique<built>(&space_, capacity, links_, ef_construction_, seed_);
+        if (graph_) copy(*graph_, *grown);
+        graph_ = std::move(grown);
+        capacity_ = capacity;
+    }
+
+    /// Requires  room. After a call that throws the graph is not to be used any more.
+    void add() {
+        const auto row = static_cast<std::uint32_t>(size_);
+        graph_->addPoint(&row, row);
+        ++size_;
+    }
+
+    // How to walk it. Requires  not empty.
+    std::uint32_t entry() const noexcept { return graph_->enterpoint_node_; }
+    int top_level() const noexcept { return graph_->maxlevel_; }
+    std::span<const std::uint32_t> links(std::uint32_t row) const noexcept { return list(graph_->get_linklist0(row)); }
+    std::span<const std::uint32_t> links(std::uint32_t row, int level) const noexcept {
+        return list(graph_->get_linklist(row, level));
+    }
+
+    std::size_t memory() const noexcept {
+        // A row has its links, a lock, a level, a mark and a place for upper levels; perhaps a node of the table of
+        // labels; and one in `links_` has upper levels.
+        if (!graph_) return 0;
+        const std::size_t row = graph_->size_data_per_element_ + sizeof(std::mutex) + 14;
+        return capacity_ * row + size_ * (40 + graph_->size_links_per_element_ / links_) + 65536 * sizeof(std::mutex);
+    }
+
+   private:
+    using built = ::hnswlib::HierarchicalNSW<graph_distance>;
+
+    class space final : public ::hnswlib::SpaceInterface<graph_distance> {
+     public:
+        space(distance f, const void* context) : distance_(f), context_(context) {}
+        std::size_t get_data_size() override { return sizeof(std::uint32_t); }
+        ::hnswlib::DISTFUNC<graph_distance> get_dist_func() override { return distance_; }
+        void* get_dist_func_param() override { return const_cast<void*>(context_); }
+
+     private:
+        distance distance_;
+        const void* context_;
+    };
+
+    std::span<const std::uint32_t> list(::hnswlib::linklistsizeint* from) const noexcept {
+        return {from + 1, graph_->getListCount(from)};
+    }
+
+    // Its own growth frees before it allocates. Copied is what its insertion reads, but for the table of labels: ours
+    // do not repeat.
+    static void copy(const built& from, built& to) {
+        const std::size_t count = from.cur_element_count;
+        std::memcpy(to.data_level0_memory_, from.data_level0_memory_, count * from.size_data_per_element_);
+        for (std::size_t i = 0; i < count; ++i) {
+            const int levels = from.element_levels_[i];
+            if (levels <= 0) continue;
+            const std::size_t bytes = from.size_links_per_element_ * static_cast<std::size_t>(levels) + 1;
+            to.linkLists_[i] = static_cast<char*>(std::malloc(bytes));
+            if (!to.linkLists_[i]) throw std::bad_alloc();
+            std::memcpy(to.linkLists_[i], from.linkLists_[i], bytes - 1);
+            to.element_levels_[i] = levels;
+            to.cur_element_count = i + 1;  // its destructor frees the lists below this
+        }
+        to.cur_element_count = count;
+        to.enterpoint_node_ = from.enterpoint_node_;
+        to.maxlevel_ = from.maxlevel_;
+        to.level_generator_ = from.level_generator_;
+        to.update_probability_generator_ = from.update_probability_generator_;
+    }
+
+    std::size_t links_, ef_construction_;
+    std::uint32_t seed_;
+    space space_;
+    std::unique_ptr<built> graph_;
+    std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace QUARRY_NAMESPACE::detail

@@ -1,0 +1,194 @@
+// Graph walk: the rows of a graph that are nearest to a probe, nearly.
+//
+// All neighbours of a row are fetched and scored together, by bytes; what was found stands in one sorted array.
+// Estimates decide where to go, and nothing else: whoever asks scores what was found. Not promised.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "../config.hpp"
+#include "../detail/aligned.hpp"
+#include "../math/byte_rows.hpp"
+#include "../math/cosine.hpp"
+#include "../math/kernels.hpp"
+
+namespace QUARRY_NAMESPACE::detail {
+
+template <class Graph, class Rows>
+class graph_walk {
+   public:
+    struct near {
+        float estimate;
+        std::uint32_t row;
+    };
+
+    /// Requires  a graph over the rows, not empty; lengths whose products a float holds.
+    graph_walk(const Graph& graph, const Rows& rows, std::span<const float> probe, double length)
+        : graph_(graph), rows_(rows), probe_(probe), kernel_(best_kernels()), seen_((rows.size() + 63) / 64) {
+        in_bytes_ = rows.bytes_usable(length);
+        error_ = product_error(rows.dimension(), length * rows.longest());
+        if (!in_bytes_) return;
+        codes_.resize(rows.bytes().stride());
+        coded_ = rows.bytes().encode(probe, codes_.data());
+    }
+
+    /// The best `kept` of the rows that were met, best first.
+    std::span<const near> found() const noexcept { return found_; }
+    std::size_t scored() const noexcept { return scored_; }
+
+    /// Walks on until the `kept` best rows met have shown all their neighbours. Says true.
+    bool plain(std::size_t kept) {
+        start();
+        done_.assign(1, 0);
+        found_.reserve(kept + 1);
+        done_.reserve(kept + 1);
+        std::size_t next = 0;
+        while (next < found_.size()) {
+            if (done_[next] != 0) {
+                ++next;
+                continue;
+            }
+            done_[next] = 1;
+            std::size_t first = next + 1;
+            expand(found_[next].row);
+            for (std::size_t i = 0; i < ids_.size(); ++i) {
+                const near one{estimates_[i], ids_[i]};
+                if (found_.size() == kept && !(one.estimate > found_.back().estimate)) continue;
+                first = (std::min)(first, put(one, kept));
+            }
+            next = first;
+        }
+        return true;
+    }
+
+    /// The same where only accepted rows are kept, though all are walked through. Gives up, and says false, when it has
+    /// scored more than `budget` rows.
+    template <class Accepted>
+    bool filtered(std::size_t kept, Accepted accepted, std::size_t budget) {
+        start();
+        const auto farther = [](const near& a, const near& b) { return a.estimate < b.estimate; };
+        std::vector<near> frontier(found_);
+        if (!accepted(found_.front().row)) found_.clear();
+        done_.assign(found_.size(), 0);
+        while (!frontier.empty()) {
+            std::ranges::pop_heap(frontier, farther);
+            const near here = frontier.back();
+            frontier.pop_back();
+            if (found_.size() == kept && here.estimate < found_.back().estimate) break;
+            if (scored_ > budget) return false;
+            expand(here.row);
+            for (std::size_t i = 0; i < ids_.size(); ++i) {
+                const near one{estimates_[i], ids_[i]};
+                if (found_.size() == kept && !(one.estimate > found_.back().estimate)) continue;
+                frontier.push_back(one);
+                std::ranges::push_heap(frontier, farther);
+                if (accepted(one.row)) put(one, kept);
+            }
+        }
+        return true;
+    }
+
+    /// Where the product of a row that was found lies.
+    byte_rows::interval range(const near& one) const noexcept {
+        if (in_bytes_) return rows_.bytes().range_about(one.row, one.estimate, coded_);
+        const auto value = static_cast<double>(one.estimate);
+        return {value - error_, value + error_};
+    }
+
+   private:
+    bool first_visit(std::uint32_t row) noexcept {
+        std::uint64_t& word = seen_[row / 64];
+        const std::uint64_t bit = std::uint64_t{1} << (row % 64);
+        const bool is_first = (word & bit) == 0;
+        word |= bit;
+        return is_first;
+    }
+
+    void score() {
+        scored_ += ids_.size();
+        estimates_.resize(ids_.size());
+        if (!in_bytes_) {
+            for (std::size_t i = 0; i < ids_.size(); ++i)
+                estimates_[i] = kernel_.product(probe_.data(), rows_.row(ids_[i]).data(), probe_.size());
+            return;
+        }
+        products_.resize(ids_.size());
+        const byte_rows& bytes = rows_.bytes();
+        kernel_.byte_products(bytes.codes(), bytes.stride(), ids_.data(), ids_.size(), codes_.data(), products_.data());
+        for (std::size_t i = 0; i < ids_.size(); ++i) estimates_[i] = bytes.estimate(ids_[i], products_[i], coded_);
+    }
+
+    // Scores the neighbours of a row that were not met before.
+    void expand(std::uint32_t row) {
+        ids_.clear();
+        for (const std::uint32_t other : graph_.links(row)) {
+            if (!first_visit(other)) continue;
+            // The kernel fetches from the ninth row on.
+            if (in_bytes_ && ids_.size() < 8) {
+                const char* from = reinterpret_cast<const char*>(rows_.bytes().codes(other));
+                for (std::size_t j = 0; j < rows_.bytes().stride(); j += 64) __builtin_prefetch(from + j);
+            }
+            ids_.push_back(other);
+        }
+        score();
+    }
+
+    // Down the levels to a row near the probe, which is the first that was met on the lowest.
+    void start() {
+        std::uint32_t here = graph_.entry();
+        ids_.assign(1, here);
+        score();
+        float best = estimates_[0];
+        for (int level = graph_.top_level(); level > 0; --level)
+            for (bool moved = true; moved;) {
+                moved = false;
+                const auto links = graph_.links(here, level);
+                ids_.assign(links.begin(), links.end());
+                score();
+                for (std::size_t i = 0; i < ids_.size(); ++i)
+                    if (estimates_[i] > best) {
+                        best = estimates_[i];
+                        here = ids_[i];
+                        moved = true;
+                    }
+            }
+        found_.assign(1, {best, here});
+        first_visit(here);
+    }
+
+    // Puts one into its place and drops the last of more than `kept`. Says where.
+    std::size_t put(const near& one, std::size_t kept) {
+        const auto place = std::ranges::upper_bound(found_, one.estimate, std::ranges::greater{}, &near::estimate);
+        const std::size_t at = static_cast<std::size_t>(place - found_.begin());
+        if (found_.size() == kept) {
+            found_.pop_back();
+            done_.pop_back();
+        }
+        found_.insert(found_.begin() + static_cast<std::ptrdiff_t>(at), one);
+        done_.insert(done_.begin() + static_cast<std::ptrdiff_t>(at), 0);
+        return at;
+    }
+
+    const Graph& graph_;
+    const Rows& rows_;
+    std::span<const float> probe_;
+    const kernels& kernel_;
+    std::vector<std::uint64_t> seen_;
+    aligned_vector<std::int8_t> codes_;
+    byte_probe coded_{};
+    bool in_bytes_ = false;
+    double error_ = 0.0;
+    std::size_t scored_ = 0;
+    std::vector<near> found_;
+    std::vector<std::uint8_t> done_;  // for each found: were its neighbours scored?
+    std::vector<std::uint32_t> ids_;
+    std::vector<std::int32_t> products_;
+    std::vector<float> estimates_;
+};
+
+}  // namespace QUARRY_NAMESPACE::detail

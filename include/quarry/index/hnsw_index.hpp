@@ -1,0 +1,304 @@
+// HNSW index: approximate search over a graph, for more keys than a scan can afford.
+//
+// Rows, scores, ids and filters are those of flat_index; what differs is that a search without a filter may miss a key,
+// about one in twenty of the ten best unless asked otherwise. hnswlib builds the graph; it is walked here, by bytes,
+// and what the walk gathered is scored as flat_index would. A filter never costs keys: where few rows are allowed they
+// are scanned, and a walk that finds too little or takes longer than a scan ends in one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "../config.hpp"
+#include "../core/error.hpp"
+#include "../core/ids.hpp"
+#include "../core/key_index.hpp"
+#include "../core/scale.hpp"
+#include "../detail/hnswlib.hpp"
+#include "../detail/text.hpp"
+#include "../math/kernels.hpp"
+#include "dense_rows.hpp"
+#include "graph_walk.hpp"
+
+namespace QUARRY_NAMESPACE {
+
+struct hnsw_options {
+    std::size_t m = 16;                 // links of a row on the upper levels, half of those on the lowest; 2 to 256
+    std::size_t ef_construction = 200;  // rows that are looked at to link a new one; 1 to 10,000
+    std::size_t ef = 0;                 // rows that a walk keeps; 0: the fewest that reach `recall`
+    float recall = 0.95f;               // of the ten best, measured on rows of the index against a scan
+    std::size_t scan_below = 4096;      // so few rows are scanned, and no graph is built
+    std::uint32_t seed = 100;           // of the levels
+};
+
+/// Takes rows as basic_flat_index does. The same rows in the same order give the same graph and the same answers.
+///
+/// Memory  that of flat_index; about 8 m + 120 bytes a row for the graph, with room for half as many rows more; 2.6 MB.
+/// Errors  those of flat_index; usage_error `hnsw.options`. A call that throws has changed nothing, except that after
+///         one that ran out of memory while linking, searches scan until rows are added.
+///
+/// It can be moved and not copied. Changing it needs exclusive access, searching does not.
+template <ProductScale S>
+class basic_hnsw_index {
+   public:
+    using scale = S;
+
+    explicit basic_hnsw_index(std::size_t dimension, hnsw_options options = {})
+        : options_(options), rows_(std::make_unique<store>("quarry::hnsw_index", dimension, true)) {
+        const auto within = [](std::string_view name, auto value, auto least, auto most) {
+            if (!(value >= least && value <= most))
+                detail::raise<usage_error>("hnsw.options", detail::concat("quarry::hnsw_index: ", name, " is ", value,
+                                                                          ", expected ", least, " to ", most));
+        };
+        within("m", options.m, std::size_t{2}, std::size_t{256});
+        within("ef_construction", options.ef_construction, std::size_t{1}, std::size_t{10000});
+        within("recall", options.recall, 0.0f, 1.0f);
+    }
+
+    key_id add(unit_id unit, std::span<const float> row) {
+        const unit_id units[] = {unit};
+        return add(units, row);
+    }
+
+    /// Adds units.size() rows, row-major; all or none. Returns the first key.
+    ///
+    /// Cost  linking a row takes about the time of ef_construction * m products, once there are `scan_below` rows.
+    key_id add(std::span<const unit_id> units, std::span<const float> rows) {
+        const std::size_t before = rows_->size();
+        dead_.reserve(before + units.size());
+        const key_id first = rows_->add(units, rows);
+        dead_.resize(before + units.size(), false);
+        try {
+            link();
+        } catch (...) {
+            graph_.reset();
+            rows_->compact([&](std::size_t i) { return i >= before || dead_[i]; });
+            rows_->give_keys_from(first);
+            dead_.assign(rows_->size(), false);
+            dead_count_ = 0;
+            throw;
+        }
+        return first;
+    }
+
+    /// Forgets every key of `unit`; says how many there were.
+    ///
+    /// Cost  little; but when more rows are dead than alive, the graph is built anew. If memory runs out then, searches
+    ///       scan until rows are added.
+    std::size_t remove(unit_id unit) {
+        std::size_t gone = 0;
+        rows_->units().for_each(unit, [&](std::uint32_t i) {
+            dead_[i] = true;
+            ++gone;
+        });
+        rows_->drop(unit);
+        dead_count_ += gone;
+        if (gone != 0 && (2 * dead_count_ > rows_->size())) {
+            graph_.reset();
+            rows_->compact([&](std::size_t i) { return dead_[i]; });
+            dead_.assign(rows_->size(), false);
+            dead_count_ = 0;
+            tuned_at_ = 0;
+            try {
+                link();
+            } catch (...) {
+                graph_.reset();
+            }
+        }
+        return gone;
+    }
+
+    std::size_t size() const noexcept { return rows_->size() - dead_count_; }
+    std::size_t dimension() const noexcept { return rows_->dimension(); }
+    std::size_t most_keys_of_a_unit() const noexcept { return size() == 0 ? 0 : rows_->units().most(); }
+
+    /// Whether an answer may miss a key. What one search did is in its report.
+    bool approximate() const noexcept { return graph_ != nullptr; }
+
+    /// Rows that a walk keeps, as given or as measured.
+    std::size_t ef() const noexcept { return options_.ef != 0 ? options_.ef : ef_; }
+    /// From now on a walk keeps so many, whatever was measured; 0 goes back to that.
+    void walk_with(std::size_t ef) noexcept { options_.ef = ef; }
+    /// The recall that was measured with it, on rows of the index that were searched for: 1 before there is a graph,
+    /// and where `ef` was given. Questions that lie elsewhere than the rows find less.
+    float measured_recall() const noexcept { return recall_; }
+
+    /// The n best accepted keys, nearly.
+    ///
+    /// Order   score descending, then unit id, then key id.
+    /// Cost    about max(ef, n) * m byte products; with a filter at most twice a scan of what it allows.
+    std::vector<scored_key> search(dense_probe probe, std::size_t n, accept allowed = {}) const {
+        search_report report;
+        return search(probe, n, allowed, report);
+    }
+    std::vector<scored_key> search(dense_probe probe, std::size_t n, accept allowed, search_report& report) const;
+
+    /// The same for m probes, row-major.
+    std::vector<std::vector<scored_key>> search_batch(std::span<const float> probes, std::size_t n,
+                                                      accept allowed = {}) const {
+        if (probes.size() % dimension() != 0) rows_->require_width(probes.size());
+        std::vector<std::vector<scored_key>> answers;
+        for (std::size_t p = 0; p < probes.size(); p += dimension())
+            answers.push_back(search(probes.subspan(p, dimension()), n, allowed));
+        return answers;
+    }
+
+    std::vector<scored_key> score(dense_probe probe, std::span<const unit_id> units) const {
+        return rows_->score(rows_->checked_probe(probe, "score"), units);
+    }
+
+    /// As flat_index has it.
+    score_bounds bounds(dense_probe probe) const requires std::same_as<S, cosine_scale> {
+        const double mean = rows_->mean(rows_->checked_probe(probe, "bounds"), size());
+        return {static_cast<float>(std::clamp(mean, 0.0, 0.99)), 1.0f};
+    }
+
+    bool vector_of(unit_id unit, std::span<float> row) const { return rows_->vector_of(unit, row); }
+
+    std::size_t memory() const noexcept {
+        return rows_->memory() + dead_.capacity() / 8 + (graph_ ? graph_->memory() : 0);
+    }
+
+   private:
+    using store = detail::dense_rows<S>;
+
+    static detail::graph_distance distance(const void* a, const void* b, const void* context) {
+        std::uint32_t i, j;
+        std::memcpy(&i, a, sizeof i);
+        std::memcpy(&j, b, sizeof j);
+        const store& all = *static_cast<const store*>(context);
+        return {-detail::best_kernels().product(all.row(i).data(), all.row(j).data(), all.dimension())};
+    }
+
+    // Products must not overflow a float, or the graph's order means nothing.
+    bool walkable() const noexcept { return rows_->longest() <= 1e15 && dimension() <= detail::byte_rows::widest; }
+
+    void link() {
+        if (rows_->size() < (std::max)(options_.scan_below, std::size_t{2}) || !walkable()) {
+            graph_.reset();
+            return;
+        }
+        if (!graph_)
+            graph_ = std::make_unique<detail::row_graph>(options_.m, options_.ef_construction, options_.seed, &distance,
+                                                         rows_.get());
+        graph_->reserve(rows_->size());
+        while (graph_->size() < rows_->size()) graph_->add();
+        if (options_.ef == 0 && rows_->size() >= 2 * tuned_at_) tune();
+    }
+
+    void tune();
+    std::vector<scored_key> scan(std::span<const float> asked, std::size_t n, const accept& allowed,
+                                 search_report& report) const;
+
+    hnsw_options options_;
+    std::unique_ptr<store> rows_;  // the graph's distances refer to it
+    std::unique_ptr<detail::row_graph> graph_;
+    std::vector<bool> dead_;
+    std::size_t dead_count_ = 0;
+    std::size_t ef_ = 64, tuned_at_ = 0;
+    float recall_ = 1.0f;
+};
+
+using hnsw_index = basic_hnsw_index<cosine_scale>;
+using hnsw_product_index = basic_hnsw_index<inner_product_scale>;
+
+// ------------------------------------------------------------------------------------------------------------- detail
+
+template <ProductScale S>
+std::vector<scored_key> basic_hnsw_index<S>::scan(std::span<const float> asked, std::size_t n, const accept& allowed,
+                                                  search_report& report) const {
+    report.complete = true;
+    // A row that stands alone in memory costs about four times one that is read after its neighbour.
+    if (allowed.units && allowed.units->count() < size() / 4) {
+        const std::vector<std::uint32_t> ids = rows_->units().of(*allowed.units);
+        report.plan = search_plan::scan_allowed;
+        report.scored += ids.size();
+        return rows_->listed(asked, n, ids);
+    }
+    report.plan = search_plan::scan_all;
+    report.scored += rows_->size();
+    return std::move(
+        rows_->scan(asked, n, [&](std::size_t i) { return !dead_[i] && allowed.contains(rows_->key(i).unit); })
+            .front());
+}
+
+template <ProductScale S>
+std::vector<scored_key> basic_hnsw_index<S>::search(dense_probe probe, std::size_t n, accept allowed,
+                                                    search_report& report) const {
+    detail::require_evaluated(allowed);
+    const std::vector<float> asked = rows_->checked_probe(probe, "search");
+    report = {search_plan::scan_all, 0, true};
+    if (n == 0 || size() == 0) return {};
+    const double length = norm(asked);
+    const std::size_t kept = (std::max)(ef(), n);
+
+    // How many rows a walk scores: about 12 for each that it keeps, and more the fewer it may keep of those it meets. A
+    // scan of the allowed rows scores each once; alone in memory, as a walk's are, until they are a quarter of all.
+    const std::size_t possible = allowed.units ? (std::min)(allowed.units->count(), size()) : size();
+    const double scan_cost = (std::min)(static_cast<double>(possible), static_cast<double>(size()) / 4);
+    const double walk_cost = 12.0 * static_cast<double>(kept) * static_cast<double>(size()) /
+                             static_cast<double>((std::max)(possible, std::size_t{1}));
+    if (!graph_ || walk_cost >= scan_cost || n >= size() / 4 || !(length >= 1e-15 && length <= 1e15))
+        return scan(asked, n, allowed, report);
+
+    const bool filtered = allowed.units != nullptr || dead_count_ != 0;
+    report.plan = filtered ? search_plan::walk_filtered : search_plan::walk;
+    report.complete = false;
+    detail::graph_walk walk(*graph_, *rows_, asked, length);
+    const auto accepted = [&](std::uint32_t i) { return !dead_[i] && allowed.contains(rows_->key(i).unit); };
+    const bool within =
+        filtered ? walk.filtered(kept, accepted, static_cast<std::size_t>(scan_cost)) : walk.plain(kept);
+    report.scored = walk.scored();
+    // A unit may have several keys and be accepted; so many units, so many keys at least.
+    if (!within || walk.found().size() < (std::min)(n, possible)) return scan(asked, n, allowed, report);
+
+    detail::certified_best best(n, rows_->tie(length));
+    for (const auto& found : walk.found()) {
+        const auto range = walk.range(found);
+        best.offer(found.row, range.low, range.high);
+    }
+    return best.take(n, [&](std::uint32_t i) { return rows_->scored(asked, i); });
+}
+
+// The smallest of a row of values whose answers hold the wanted part of the ten nearest rows, for rows that are asked
+// for evenly over the index and do not count themselves.
+template <ProductScale S>
+void basic_hnsw_index<S>::tune() {
+    constexpr std::size_t ten = 10, asked_for = 100;
+    const std::size_t step = (std::max)(rows_->size() / asked_for, std::size_t{1});
+    std::vector<std::vector<scored_key>> truth;
+    std::vector<std::uint32_t> asked;
+    search_report report;
+    for (std::size_t i = 0; i < rows_->size() && asked.size() < asked_for; i += step) {
+        const auto probe = rows_->row(i);
+        const double length = norm(probe);
+        if (dead_[i] || !(length >= 1e-15 && length <= 1e15)) continue;
+        asked.push_back(static_cast<std::uint32_t>(i));
+        truth.push_back(scan(probe, ten + 1, {}, report));
+    }
+    tuned_at_ = rows_->size();
+    for (const std::size_t kept : {16u, 24u, 32u, 48u, 64u, 96u, 128u, 192u, 256u, 384u, 512u, 768u, 1024u, 2048u}) {
+        ef_ = kept;
+        std::size_t found = 0, wanted = 0;
+        for (std::size_t q = 0; q < asked.size(); ++q) {
+            const auto probe = rows_->row(asked[q]);
+            detail::graph_walk walk(*graph_, *rows_, probe, norm(probe));
+            walk.plain(kept);
+            for (const scored_key& key : truth[q]) {
+                if (key.key == rows_->key(asked[q]).key) continue;
+                ++wanted;
+                found +=
+                    std::ranges::any_of(walk.found(), [&](const auto& f) { return rows_->key(f.row).key == key.key; });
+            }
+        }
+        recall_ = wanted == 0 ? 1.0f : static_cast<float>(found) / static_cast<float>(wanted);
+        if (recall_ >= options_.recall) break;
+    }
+}
+
+}  // namespace QUARRY_NAMESPACE

@@ -1,0 +1,292 @@
+#include "quarry/index/hnsw_index.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "quarry/index/flat_index.hpp"
+#include "support/catch.hpp"
+#include "support/errors.hpp"
+
+using namespace quarry;
+
+static_assert(DenseIndex<hnsw_index> && BoundedIndex<hnsw_index, dense_probe> &&
+              ReportingIndex<hnsw_index, dense_probe>);
+static_assert(DenseIndex<hnsw_product_index> && !BoundedIndex<hnsw_product_index, dense_probe>);
+static_assert(!ReportingIndex<flat_index, dense_probe>);
+
+namespace {
+
+using graph_row = std::vector<float>;
+
+// Rows in fifty groups, as embeddings of passages are: a group's rows are nearer to each other than to the rest.
+struct grouped {
+    std::size_t d;
+    std::mt19937 random;
+    std::vector<graph_row> centres{};
+
+    grouped(std::size_t dimension, std::uint32_t seed) : d(dimension), random(seed) {
+        for (int i = 0; i < 50; ++i) centres.push_back(noise(1.0f));
+    }
+    graph_row noise(float size) {
+        graph_row out(d);
+        for (float& x : out) x = size * static_cast<float>(static_cast<std::int32_t>(random())) * 0x1p-31f;
+        return out;
+    }
+    graph_row next() {
+        graph_row out = noise(0.7f);
+        const graph_row& centre = centres[random() % centres.size()];
+        for (std::size_t j = 0; j < d; ++j) out[j] += centre[j];
+        return out;
+    }
+};
+
+// A graph at any size, small enough to build without optimisation, whose walks are worth their while from 400 rows on.
+constexpr hnsw_options always_graph{.m = 8, .ef_construction = 40, .ef = 8, .scan_below = 0};
+
+struct pair_of_indexes {
+    hnsw_index graph;
+    flat_index flat;
+    explicit pair_of_indexes(std::size_t d, hnsw_options options = always_graph) : graph(d, options), flat(d) {}
+    void add(unit_id unit, const graph_row& row) {
+        graph.add(unit, row);
+        flat.add(unit, row);
+    }
+};
+
+double recall_of(const std::vector<scored_key>& found, const std::vector<scored_key>& truth) {
+    std::size_t hits = 0;
+    for (const scored_key& key : found) hits += std::ranges::find(truth, key) != truth.end();
+    return truth.empty() ? 1.0 : static_cast<double>(hits) / static_cast<double>(truth.size());
+}
+
+}  // namespace
+
+TEST_CASE("a walk finds nearly what a scan finds, with the same scores, and short answers do not occur") {
+    for (const std::size_t d : {20u, 40u}) {  // without bytes, and with
+        grouped data(d, 1);
+        hnsw_options options = always_graph;
+        options.ef = 20;
+        pair_of_indexes both(d, options);
+        for (std::size_t i = 0; i < 1200; ++i) both.add(unit_at(i / 2), data.next());
+        CHECK(both.graph.approximate());
+        double recall = 0;
+        for (int q = 0; q < 60; ++q) {
+            const graph_row probe = data.next();
+            search_report report;
+            const auto found = both.graph.search(probe, 10, {}, report);
+            REQUIRE(found.size() == 10);
+            CHECK(report.plan == search_plan::walk);
+            CHECK_FALSE(report.complete);
+            CHECK(report.scored < 1200);
+            CHECK(std::ranges::is_sorted(found, [](const auto& a, const auto& b) { return better(a, b); }));
+            // Every key that was found has the score that a scan gives it.
+            const auto all = both.flat.search(probe, 1200);
+            for (const scored_key& key : found) CHECK(std::ranges::find(all, key) != all.end());
+            recall += recall_of(found, both.flat.search(probe, 10)) / 60;
+        }
+        CHECK(recall >= 0.9);
+    }
+}
+
+TEST_CASE(
+    "a filter costs no keys: from one unit to all, in the way of the probe or not, among rows that were removed") {
+    grouped data(40, 2);
+    pair_of_indexes both(40);
+    constexpr std::size_t size = 1000;
+    std::vector<graph_row> rows;
+    for (std::size_t i = 0; i < size; ++i) {
+        rows.push_back(data.next());
+        both.add(unit_at(i), rows.back());
+    }
+    for (std::size_t i = 0; i < size; i += 5) {
+        both.graph.remove(unit_at(i));
+        both.flat.remove(unit_at(i));
+    }
+    std::set<search_plan> plans;
+    for (int q = 0; q < 12; ++q) {
+        const graph_row probe = data.next();
+        const auto order = both.flat.search(probe, size);
+        for (const std::size_t allowed_count :
+             {std::size_t{1}, std::size_t{5}, size / 100, size / 10, size / 2, size}) {
+            unit_set anywhere(size), farthest(size);
+            for (std::size_t i = 0; i < allowed_count; ++i) {
+                anywhere.insert(unit_at(data.random() % size));
+                farthest.insert(order[order.size() - 1 - i % order.size()].unit);
+            }
+            for (const unit_set* units : {&anywhere, &farthest}) {
+                search_report report;
+                const auto found = both.graph.search(probe, 10, {units}, report);
+                const auto truth = both.flat.search(probe, 10, {units});
+                plans.insert(report.plan);
+                REQUIRE(found.size() == truth.size());
+                for (const scored_key& key : found) REQUIRE(units->contains(key.unit));
+                if (report.complete) REQUIRE(found == truth);
+            }
+        }
+    }
+    CHECK(plans.contains(search_plan::scan_allowed));
+    CHECK(plans.contains(search_plan::scan_all));
+}
+
+TEST_CASE("a filtered walk keeps to its filter, and one that takes longer than a scan ends in a scan") {
+    grouped data(40, 3);
+    // Few links and a small ef, so that a walk is worth its while at this size.
+    pair_of_indexes both(40, {.m = 4, .ef_construction = 30, .ef = 10, .scan_below = 0});
+    constexpr std::size_t size = 2500;
+    for (std::size_t i = 0; i < size; ++i) both.add(unit_at(i), data.next());
+    std::size_t walks = 0, scans = 0;
+    double recall = 0;
+    for (int q = 0; q < 40; ++q) {
+        const graph_row probe = data.next();
+        const auto order = both.flat.search(probe, size);
+        unit_set most(size), far(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            if (i % 4 != 0) most.insert(unit_at(i));
+            if (i >= size / 3) far.insert(order[i].unit);  // none of what is near
+        }
+        search_report report;
+        const auto found = both.graph.search(probe, 5, {&most}, report);
+        CHECK(report.plan == search_plan::walk_filtered);
+        for (const scored_key& key : found) CHECK(most.contains(key.unit));
+        REQUIRE(found.size() == 5);
+        recall += recall_of(found, both.flat.search(probe, 5, {&most})) / 40;
+        const auto beyond = both.graph.search(probe, 5, {&far}, report);
+        REQUIRE(beyond.size() == 5);
+        if (report.complete) {
+            ++scans;
+            CHECK(beyond == both.flat.search(probe, 5, {&far}));
+            CHECK(report.scored <= 3 * size);
+        } else {
+            ++walks;
+        }
+    }
+    CHECK(recall >= 0.75);
+    CHECK(scans > 0);
+}
+
+TEST_CASE("the same rows give the same answers, added together or one by one, and after any growth") {
+    grouped data(32, 4);
+    std::vector<unit_id> units;
+    graph_row joined;
+    hnsw_index one(32, always_graph), together(32, always_graph);
+    std::vector<graph_row> probes;
+    for (std::size_t i = 0; i < 700; ++i) {
+        const graph_row row = data.next();
+        one.add(unit_at(i), row);
+        units.push_back(unit_at(i));
+        joined.insert(joined.end(), row.begin(), row.end());
+        if (i % 20 == 0) probes.push_back(row);
+    }
+    CHECK(together.add(units, joined) == key_id{0});
+    for (const graph_row& probe : probes) {
+        search_report report;
+        CHECK(one.search(probe, 7, {}, report) == together.search(probe, 7));
+        CHECK(report.plan == search_plan::walk);
+        CHECK(one.search_batch(probe, 7).front() == one.search(probe, 7));
+    }
+}
+
+TEST_CASE("removed rows are not found, and when most are removed the others are linked anew") {
+    grouped data(32, 5);
+    pair_of_indexes both(32);
+    constexpr std::size_t size = 600;
+    for (std::size_t i = 0; i < size; ++i) both.add(unit_at(i % 300), data.next());
+    for (std::size_t u = 0; u < 300; ++u) {
+        if (u % 7 == 0) continue;
+        CHECK(both.graph.remove(unit_at(u)) == 2);
+        CHECK(both.graph.remove(unit_at(u)) == 0);
+        both.flat.remove(unit_at(u));
+        if (u % 50 != 1) continue;
+        const graph_row probe = data.next();
+        for (const scored_key& key : both.graph.search(probe, 10))
+            CHECK((index_of(key.unit) > u || index_of(key.unit) % 7 == 0));
+        CHECK(both.graph.search(probe, SIZE_MAX) == both.flat.search(probe, SIZE_MAX));
+        CHECK(both.graph.bounds(probe).low == Approx(both.flat.bounds(probe).low).margin(1e-6));
+    }
+    CHECK(both.graph.size() == both.flat.size());
+    CHECK(both.graph.most_keys_of_a_unit() == 2);
+    // Keys go on where they were.
+    const graph_row again = data.next();
+    CHECK(both.graph.add(unit_at(1), again) == both.flat.add(unit_at(1), again));
+    CHECK(both.graph.search(again, 1).front().unit == unit_at(1));
+    for (std::size_t u = 0; u < 300; ++u) both.graph.remove(unit_at(u));
+    CHECK(both.graph.size() == 0);
+    CHECK(both.graph.search(again, 3).empty());
+    both.graph.add(unit_at(9), again);
+    CHECK(both.graph.search(again, 3).size() == 1);
+}
+
+TEST_CASE("the rows that a walk keeps are chosen for a recall, which is reported") {
+    grouped data(32, 6);
+    hnsw_options options = always_graph;
+    options.ef = 0;
+    options.recall = 0.5f;
+    hnsw_index low(32, options);
+    options.recall = 0.99f;
+    hnsw_index high(32, options);
+    std::vector<unit_id> units;
+    graph_row rows;
+    for (std::size_t i = 0; i < 1500; ++i) {
+        const graph_row row = data.noise(1.0f);  // no groups: the hardest there is
+        rows.insert(rows.end(), row.begin(), row.end());
+        units.push_back(unit_at(i));
+    }
+    low.add(units, rows);
+    high.add(units, rows);
+    CHECK(low.measured_recall() >= 0.5f);
+    CHECK(high.measured_recall() >= 0.99f);
+    CHECK(low.ef() < high.ef());
+    CHECK(hnsw_index(32, always_graph).ef() == 8);
+}
+
+TEST_CASE("few rows are scanned, and the answer is complete") {
+    grouped data(32, 7);
+    pair_of_indexes both(32, {});
+    for (std::size_t i = 0; i < 300; ++i) both.add(unit_at(i), data.next());
+    CHECK_FALSE(both.graph.approximate());
+    const graph_row probe = data.next();
+    search_report report;
+    CHECK(both.graph.search(probe, 10, {}, report) == both.flat.search(probe, 10));
+    CHECK(report.plan == search_plan::scan_all);
+    CHECK(report.complete);
+    CHECK(both.graph.measured_recall() == 1.0f);
+}
+
+TEST_CASE("lengths beyond what floats multiply are searched by scanning") {
+    hnsw_product_index index(2, {.ef = 10, .scan_below = 0});
+    for (std::size_t i = 0; i < 50; ++i) index.add(unit_at(i), graph_row{static_cast<float>(i) * 1e36f, 1.0f});
+    CHECK_FALSE(index.approximate());
+    CHECK(index.search(graph_row{1e20f, 0}, 1)[0].score == (std::numeric_limits<float>::max)());
+}
+
+TEST_CASE("a move takes the graph along") {
+    grouped data(32, 8);
+    pair_of_indexes both(32);
+    for (std::size_t i = 0; i < 400; ++i) both.add(unit_at(i), data.next());
+    const graph_row probe = data.next();
+    const auto before = both.graph.search(probe, 5);
+    hnsw_index moved = std::move(both.graph);
+    CHECK(moved.search(probe, 5) == before);
+    moved.add(unit_at(1000), probe);
+    CHECK(moved.search(probe, 1).front().unit == unit_at(1000));
+}
+
+TEST_CASE("memory grows with the rows, about as stated") {
+    grouped data(64, 9);
+    hnsw_index index(64, {.m = 8, .ef_construction = 20, .ef = 10, .scan_below = 0});
+    std::vector<unit_id> units;
+    graph_row rows;
+    constexpr std::size_t size = 1000;
+    for (std::size_t i = 0; i < size; ++i) {
+        const graph_row row = data.next();
+        rows.insert(rows.end(), row.begin(), row.end());
+        units.push_back(unit_at(i));
+    }
+    index.add(units, rows);
+    CHECK(index.memory() > size * (4 * 64 + 64 + 24 + 8 * 8 + 68));
+    CHECK(index.memory() < 2 * size * (4 * 64 + 64 + 24 + 8 * 8 + 120) + 3'000'000);
+}
