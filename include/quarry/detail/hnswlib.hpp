@@ -58,12 +58,15 @@ class row_graph {
 
     std::size_t size() const noexcept { return size_; }
 
-    /// Room for `rows` rows in all. A call that throws has changed nothing.
+    /// Room for `rows` rows in all. A call that throws has changed nothing; hnswlib's constructor, if it runs out of
+    /// memory, does not free all that it had.
     void reserve(std::size_t rows) {
         if (rows <= capacity_) return;
         const std::size_t capacity = (std::max)(rows, capacity_ + capacity_ / 2);
         auto grown = std::make_unique<built>(&space_, capacity, links_, ef_construction_, seed_);
         if (graph_) copy(*graph_, *grown);
+        visited_ = grown->visited_list_pool_->getFreeVisitedList();  // the only one, since one thread adds
+        grown->visited_list_pool_->releaseVisitedList(visited_);
         graph_ = std::move(grown);
         capacity_ = capacity;
     }
@@ -71,7 +74,16 @@ class row_graph {
     /// Requires  room. After a call that throws the graph is not to be used any more.
     void add() {
         const auto row = static_cast<std::uint32_t>(size_);
-        graph_->addPoint(&row, row);
+        try {
+            graph_->addPoint(&row, row);
+        } catch (...) {
+            // An insertion that fails keeps the list of visited rows that it took, and nobody would free it.
+            auto& pool = *graph_->visited_list_pool_;
+            ::hnswlib::VisitedList* const free = pool.getFreeVisitedList();
+            if (free != visited_) pool.releaseVisitedList(visited_);
+            pool.releaseVisitedList(free);
+            throw;
+        }
         ++size_;
     }
 
@@ -136,6 +148,7 @@ class row_graph {
     std::uint32_t seed_;
     space space_;
     std::unique_ptr<built> graph_;
+    ::hnswlib::VisitedList* visited_ = nullptr;
     std::size_t size_ = 0, capacity_ = 0;
 };
 
