@@ -1,7 +1,7 @@
 // Code search over a source tree, without a compiler and without a model: code_search FOLDER
 //
-// Files are cut by functions and types. Each is found by its own words, by what its comment and its names say, and by where it
-// stands: the path, the scopes around it. BM25 splits identifiers into their words.
+// Files are cut by functions and types. Each is found by its own words, by what its comment and its names say, and by
+// where it stands: the path, the scopes around it. BM25 splits identifiers into their words.
 
 #include <algorithm>
 #include <filesystem>
@@ -52,17 +52,17 @@ int main(int argc, char* argv[]) {
     const auto files = build(c, identity{}, words);
     const auto placed = build(c, contextual(structure{.names = context_names::scope}), words);
     const auto described = build(c, code_summary(unit_kind::chunk, 1.0f), words);
-    const auto search = hierarchical({}, level{unit_kind::article, lexical(files.bm25)},
-                                     level{unit_kind::chunk, fuse(rrf{}, lexical(placed.bm25), lexical(described.bm25))});
-    for (const char* question :
-         {"where is reciprocal rank fusion computed", "split a text into sentences", "how are starting centres of k-means chosen",
-          "read a date and time"}) {
+    const auto search =
+        hierarchical({}, level{unit_kind::article, lexical(files.bm25)},
+                     level{unit_kind::chunk, fuse(rrf{}, lexical(placed.bm25), lexical(described.bm25))});
+    for (const char* question : {"where is reciprocal rank fusion computed", "split a text into sentences",
+                                 "how are starting centres of k-means chosen", "read a date and time"}) {
         std::cout << question << '\n';
         const auto found = search.retrieve(question, 3);
         for (const auto& hit : found) {
             const unit_ref piece = found.unit(hit);
-            std::cout << "  " << piece.article().id() << "  " << (piece.title().empty() ? "(outside of any name)" : piece.title())
-                      << '\n';
+            std::cout << "  " << piece.article().id() << "  "
+                      << (piece.title().empty() ? "(outside of any name)" : piece.title()) << '\n';
         }
     }
 }

@@ -66,13 +66,15 @@ int main() {
     reply_store replies;  // keeps what was paid for
     const auto contexts = contextual(cached(named("stand-in", model), replies), {.otherwise = structure{}});
     const call_plan plan = contexts.plan(c);
-    std::cout << "  planned: " << plan.calls << " calls, " << plan.tokens.input + plan.tokens.cache_write + plan.tokens.cache_read << " tokens to read\n";
+    std::cout << "  planned: " << plan.calls << " calls, "
+              << plan.tokens.input + plan.tokens.cache_write + plan.tokens.cache_read << " tokens to read\n";
     const lexical_base kb = build(c, contexts);
     std::cout << "  made: " << kb.report.expansion.calls << " calls, failed: " << kb.report.expansion.failed << " ("
               << kb.report.expansion.first_failure << ")\n";
     ask(kb, question);
     ask(kb, "sales of globex");
 
-    std::cout << "\nBuilt again: " << build(c, contexts).report.expansion.remembered << " contexts are remembered, and only\n"
+    std::cout << "\nBuilt again: " << build(c, contexts).report.expansion.remembered
+              << " contexts are remembered, and only\n"
               << "the call that failed is made again.\n";
 }

@@ -1,7 +1,7 @@
 // Hierarchical retrieval: files lead to their chunks.
 //
-// The chunk that answers does not say what its file is about; the file does. A share of the file's score brings it up. A beam
-// searches the best files only, and widens where that is not enough.
+// The chunk that answers does not say what its file is about; the file does. A share of the file's score brings it up.
+// A beam searches the best files only, and widens where that is not enough.
 
 #include <algorithm>
 #include <iostream>
@@ -24,7 +24,8 @@ corpus handbooks() {
     corpus c(schema{{"audience", field_type::string}});
     for (const auto& [id, who, text] :
          {std::tuple{"espresso", "guest",
-                     "The espresso machine and its grinder.\n\nDescale it once a month with citric acid.\n\nA cup takes thirty "
+                     "The espresso machine and its grinder.\n\nDescale it once a month with citric acid.\n\nA cup "
+                     "takes thirty "
                      "seconds."},
           std::tuple{"kettle", "guest",
                      "The kettle.\n\nDescale it with vinegar; never descale it with citric acid.\n\nIt holds a litre."},
@@ -46,8 +47,8 @@ void ask(const char* what, const Search& search, query q) {
     const auto found = search.retrieve(std::move(q).traced(t), 2);
     std::cout << what << '\n';
     for (const auto& hit : found)
-        std::cout << "  " << detail::fixed(static_cast<double>(hit.score), 3) << "  " << found.unit(hit).article().id() << ": "
-                  << on_one_line(found.unit(hit).text()) << '\n';
+        std::cout << "  " << detail::fixed(static_cast<double>(hit.score), 3) << "  " << found.unit(hit).article().id()
+                  << ": " << on_one_line(found.unit(hit).text()) << '\n';
     if (const trace_event* e = t.find(trace_code::widened, "hierarchical"))
         std::cout << "  (the beam of " << e->in << " was widened to " << e->out << ")\n";
 }
@@ -65,6 +66,6 @@ int main() {
     ask("Chunks alone", lexical(parts.bm25), question);
     ask("\nWith .3 of the file's score", hierarchical({}, upper, lower), question);
     ask("\nOnly the best file, as long as it has enough", hierarchical({.beams = {1}}, upper, lower), "vinegar litre");
-    ask("\nFor staff: a file with nothing to return takes no place in the beam", hierarchical({.beams = {1}}, upper, lower),
-        query(question).where(eq("audience", "staff")));
+    ask("\nFor staff: a file with nothing to return takes no place in the beam",
+        hierarchical({.beams = {1}}, upper, lower), query(question).where(eq("audience", "staff")));
 }

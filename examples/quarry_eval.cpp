@@ -268,7 +268,8 @@ settings parsed(const std::vector<std::string>& arguments) {
         refuse("--expand is none, path, structure, summary, questions or contexts, not " + detail::quoted(s.expand));
     if ((s.expand == "questions" || s.expand == "contexts") && s.contexts.empty())
         refuse("--expand " + s.expand + " needs --contexts FILE");
-    if (s.retriever == "small_to_big" && s.expand != "none") refuse("small_to_big has keys of its own, and no --expand");
+    if (s.retriever == "small_to_big" && s.expand != "none")
+        refuse("small_to_big has keys of its own, and no --expand");
 
     const bool any_file = !(s.doc_vectors + s.query_vectors + s.query_ids + s.key_vectors).empty();
     if (embedder.empty()) embedder = any_file ? "vectors" : "lsa";
@@ -357,7 +358,8 @@ corpus parts_of(std::vector<article> articles, const settings& s) {
         if (!document) refuse(s.parents + ": no document " + detail::quoted(document_of[a.id]) + " of " + a.id);
         std::size_t at = out.text(*document).find(a.text, from[*document]);
         if (at == std::string_view::npos) at = out.text(*document).find(a.text);
-        if (at == std::string_view::npos) refuse(s.parents + ": the text of " + a.id + " does not stand in its document");
+        if (at == std::string_view::npos)
+            refuse(s.parents + ": the text of " + a.id + " does not stand in its document");
         from[*document] = at + 1;
         out.add_part(*document, {.span = {at, at + a.text.size()}, .title = a.title, .id = a.id});
     }
@@ -510,7 +512,8 @@ flat_index article_vectors(const settings& s, const corpus& articles, std::size_
     std::vector<std::string> ids;
     std::vector<unit_id> units;
     for (std::size_t i = 0; i < articles.size(); ++i)
-        if (articles.kind(unit_at(i)) == s.bodies()) units.push_back(unit_at(i)), ids.emplace_back(articles.id(unit_at(i)));
+        if (articles.kind(unit_at(i)) == s.bodies())
+            units.push_back(unit_at(i)), ids.emplace_back(articles.id(unit_at(i)));
     const auto given = given_vectors::read(s.doc_vectors, std::move(ids), {.dimension = dimension});
     for (const std::size_t i : given.zero_rows())
         warnings.push_back(detail::concat(s.doc_vectors, ": the row of ", detail::quoted(given.ids()[i]),
@@ -622,7 +625,8 @@ any_retriever pipeline(const settings& s, const stock& in) {
     if (s.retriever == "hierarchical") {
         const hierarchical_options options{.beams = {s.beam}, .weights = {s.blend, 1.0f - s.blend}};
         const level documents{unit_kind::article, lexical(*in.top_words)};
-        if (both == std::array{true, false}) return hierarchical(options, documents, level{unit_kind::chunk, words}) | articles;
+        if (both == std::array{true, false})
+            return hierarchical(options, documents, level{unit_kind::chunk, words}) | articles;
         return hierarchical(options, documents, level{unit_kind::chunk, fused(s, both, words, vectors)}) | articles;
     }
     if (s.retriever == "raptor") {

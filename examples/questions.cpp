@@ -1,7 +1,7 @@
 // Hypothetical questions: a passage is found by the questions it answers.
 //
-// People ask in their own words, and the manual has others. A model writes what each passage answers; the questions are keys
-// that stand for the passage.
+// People ask in their own words, and the manual has others. A model writes what each passage answers; the questions are
+// keys that stand for the passage.
 
 #include <iostream>
 #include <string>
@@ -19,7 +19,8 @@ namespace {
 // Stands in for a language model, with the manners of one: a preamble, numbers, and once nothing but an apology.
 std::string model(const prompt& p) {
     if (p.text().find("refund") != std::string::npos)
-        return "Here are three questions:\n1. How do I get my money back?\n2. How long does a refund take?\n3. Can I return an opened "
+        return "Here are three questions:\n1. How do I get my money back?\n2. How long does a refund take?\n3. Can I "
+               "return an opened "
                "box?";
     if (p.text().find("firmware") != std::string::npos)
         return "- Why does the lamp blink red?\n- How do I update the lamp?\n- Why does the lamp blink red?";
@@ -28,9 +29,10 @@ std::string model(const prompt& p) {
 
 corpus manual() {
     corpus c;
-    for (const auto& [id, text] : {std::pair{"refunds", "A refund is issued within ten days of receipt, unless the seal is broken."},
-                                   std::pair{"firmware", "A red signal denotes outdated firmware. Hold the button for ten seconds."},
-                                   std::pair{"cleaning", "Wipe the shade with a dry cloth."}})
+    for (const auto& [id, text] :
+         {std::pair{"refunds", "A refund is issued within ten days of receipt, unless the seal is broken."},
+          std::pair{"firmware", "A red signal denotes outdated firmware. Hold the button for ten seconds."},
+          std::pair{"cleaning", "Wipe the shade with a dry cloth."}})
         c.add({.id = id, .text = text});
     return c;
 }
@@ -40,7 +42,8 @@ void ask(const lexical_base& kb, const char* question) {
     std::cout << "  " << question << "\n    ";
     if (found.empty()) std::cout << "nothing\n";
     for (const auto& hit : found)
-        std::cout << found.unit(hit).id() << ", by " << name_of(found.matched(hit)->part) << ": " << found.matched(hit)->text << '\n';
+        std::cout << found.unit(hit).id() << ", by " << name_of(found.matched(hit)->part) << ": "
+                  << found.matched(hit)->text << '\n';
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // RAPTOR: summaries of what belongs together, and summaries of these.
 //
-// A question about the whole is in no single part. The tree is grown without a model here: a summary is the most central
-// sentences of its group, and vectors are fitted to the text itself.
+// A question about the whole is in no single part. The tree is grown without a model here: a summary is the most
+// central sentences of its group, and vectors are fitted to the text itself.
 
 #include <iostream>
 #include <string>
@@ -33,7 +33,8 @@ void ask(const char* what, const Search& search, query q) {
     std::cout << what << '\n';
     for (const auto& hit : found)
         std::cout << "  " << detail::fixed(static_cast<double>(hit.score), 2) << "  "
-                  << (found.unit(hit).kind() == unit_kind::generated ? "summary: " : "") << found.unit(hit).text() << '\n';
+                  << (found.unit(hit).kind() == unit_kind::generated ? "summary: " : "") << found.unit(hit).text()
+                  << '\n';
 }
 
 }  // namespace
@@ -65,6 +66,6 @@ int main() {
 
     c.add({.id = "saturday", .text = "The wind tore the sail again at dawn."});
     const raptor_growth again = tree.grow(c, grown.tree);
-    std::cout << "\nA day is added: " << again.made.size() << " of " << again.summaries.size() << " summaries are made again, "
-              << again.obsolete.size() << " are obsolete.\n";
+    std::cout << "\nA day is added: " << again.made.size() << " of " << again.summaries.size()
+              << " summaries are made again, " << again.obsolete.size() << " are obsolete.\n";
 }

@@ -1,6 +1,7 @@
 // Small to big: what is found is small, what is returned is large.
 //
-// A vector of a whole page says a little of everything on it. Three ways to search small pieces and hand over enough to read.
+// A vector of a whole page says a little of everything on it. Three ways to search small pieces and hand over enough to
+// read.
 
 #include <iostream>
 
@@ -17,17 +18,20 @@ using namespace quarry;
 namespace {
 
 const char* const harbour =
-    "The harbour was built in 1832. Its stones came from the hills. Storms broke the outer wall in 1871. The wall was rebuilt "
+    "The harbour was built in 1832. Its stones came from the hills. Storms broke the outer wall in 1871. The wall was "
+    "rebuilt "
     "with concrete in 1880. Since then it has held. Fishing boats leave at dawn. Ferries leave every hour.";
 const char* const lighthouse =
-    "The lighthouse burns since 1840. A keeper lived in it until 1969. Now a wire does his work. Visitors climb it on Sundays.";
+    "The lighthouse burns since 1840. A keeper lived in it until 1969. Now a wire does his work. Visitors climb it on "
+    "Sundays.";
 
 template <class Search>
 void ask(const Search& search, const char* question) {
     const auto found = search.retrieve(question, 2);
     std::cout << "  " << question << '\n';
     for (const auto& hit : found)
-        std::cout << "    " << detail::fixed(static_cast<double>(hit.score), 2) << "  " << found.unit(hit).text() << '\n';
+        std::cout << "    " << detail::fixed(static_cast<double>(hit.score), 2) << "  " << found.unit(hit).text()
+                  << '\n';
 }
 
 }  // namespace
@@ -48,15 +52,16 @@ int main() {
     pages.add({.id = "harbour", .text = harbour});
     pages.add({.id = "lighthouse", .text = lighthouse});
     const auto keys = build(pages, small_keys{.of = unit_kind::article, .sentences = 2, .shared = 1});
-    std::cout << "\nThe page comes back, found by two sentences of it (" << keys.report.keys << " keys for " << keys.report.units
-              << " pages):\n";
+    std::cout << "\nThe page comes back, found by two sentences of it (" << keys.report.keys << " keys for "
+              << keys.report.units << " pages):\n";
     ask(lexical(keys.bm25), "who lived there and does the work now");
 
     corpus parts;
     const unit_id page = parts.add({.id = "lighthouse", .text = lighthouse});
     sentence_windows{.around = 0}.grow(parts, page);
     const auto pieces = build(parts, identity{.of = unit_kind::section});
-    std::cout << "\nFew parts were found, so they are returned; most of them, so the page takes their place (auto-merging):\n";
+    std::cout << "\nFew parts were found, so they are returned; most of them, so the page takes their place "
+                 "(auto-merging):\n";
     ask(lexical(pieces.bm25) | auto_merge(), "keeper");
     ask(lexical(pieces.bm25) | auto_merge(), "keeper lighthouse visitors climb");
 }

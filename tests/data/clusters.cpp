@@ -66,7 +66,8 @@ TEST_CASE("principal components and mixtures are as likely on real vectors as sc
         double least = 0.0;
         for (const std::uint64_t seed : {1u, 2u, 3u})
             least = (std::min)(
-                least, fit_mixture(few.coordinates, 10, f.components, {.shape = f.shape, .seed = seed}).bic(few.coordinates));
+                least,
+                fit_mixture(few.coordinates, 10, f.components, {.shape = f.shape, .seed = seed}).bic(few.coordinates));
         WARN(f.components << " components: criterion " << least << " (" << f.criterion << ")");
         CHECK(least <= f.criterion + .01 * std::abs(f.criterion));
     }

@@ -1,4 +1,5 @@
-// Trees and hierarchies as they fail in public: cases 83 to 92, and 128 to 130 where summaries and parents are concerned.
+// Trees and hierarchies as they fail in public: cases 83 to 92, and 128 to 130 where summaries and parents are
+// concerned.
 #include <sys/resource.h>
 
 #include <cmath>
@@ -90,7 +91,8 @@ TEST_CASE("a summary of a megabyte is cut at a code point, and an empty, refused
     const toy::letter_embedder embed;
     std::string megabyte;
     for (int i = 0; megabyte.size() < 1'000'000; ++i) megabyte += "W\u00f6rter" + std::to_string(i) + " ";
-    const std::vector<std::string> texts{"cats purr all day long and well into the night", "cats sleep on every sofa they find"};
+    const std::vector<std::string> texts{"cats purr all day long and well into the night",
+                                         "cats sleep on every sofa they find"};
     const auto grown = [&](const std::string& reply) {
         corpus c = leaves_of(texts);
         const scripted_generator g([&](const prompt&) { return completion(reply); });
@@ -110,15 +112,17 @@ TEST_CASE("a summary of a megabyte is cut at a code point, and an empty, refused
 TEST_CASE("after a failure in the middle of a layer every summary still belongs to its own group") {
     std::vector<std::string> texts;
     for (const char letter : {'a', 'b', 'c'})
-        for (int i = 0; i < 3; ++i) texts.push_back(std::string(8, letter) + " " + std::string(std::size_t(i + 1), letter));
+        for (int i = 0; i < 3; ++i)
+            texts.push_back(std::string(8, letter) + " " + std::string(std::size_t(i + 1), letter));
     corpus c = leaves_of(texts);
     const scripted_generator g([](const prompt& p) {
-        return completion(p.text().find("aaaaaaaa") != std::string::npos ? "About the letter a." : "About the letter c.");
+        return completion(p.text().find("aaaaaaaa") != std::string::npos ? "About the letter a."
+                                                                         : "About the letter c.");
     });
     g.fail_at(2, "no connection");
-    const raptor_growth grown =
-        raptor(toy::letter_embedder{}, summaries(g), {.across_articles = true, .layers = 1}, kmeans_clusters{.members = 3})
-            .grow(c);
+    const raptor_growth grown = raptor(toy::letter_embedder{}, summaries(g), {.across_articles = true, .layers = 1},
+                                       kmeans_clusters{.members = 3})
+                                    .grow(c);
     REQUIRE(grown.summaries.size() == 2);
     for (const unit_id s : grown.summaries)
         for (const unit_id source : c.sources(s)) CHECK(c.text(source)[0] == c.text(s)[17]);
@@ -127,12 +131,14 @@ TEST_CASE("after a failure in the middle of a layer every summary still belongs 
 }
 
 // 88: derived from ragflow's guard.
-TEST_CASE("vectors at right angles do not make a layer as large as the one below, and calls stay below twice the leaves") {
+TEST_CASE(
+    "vectors at right angles do not make a layer as large as the one below, and calls stay below twice the leaves") {
     std::vector<std::string> texts;
     for (char letter = 'a'; letter < 'k'; ++letter) texts.emplace_back(4, letter);
     corpus c = leaves_of(texts);
     const auto g = short_summaries();
-    const raptor_growth grown = raptor(toy::letter_embedder{}, summaries(g), {.across_articles = true, .layers = 50}).grow(c);
+    const raptor_growth grown =
+        raptor(toy::letter_embedder{}, summaries(g), {.across_articles = true, .layers = 50}).grow(c);
     CHECK(g.calls() <= 20);
     CHECK(grown.summaries.size() < 10);
 }
@@ -189,7 +195,8 @@ TEST_CASE("no summary of forbidden texts is returned, and with groups kept apart
     corpus c(schema{{"who", field_type::string}});
     for (int i = 0; i < 6; ++i) {
         const std::string text = "salary of person " + std::to_string(i) + (i % 2 == 0 ? " alpha" : " beta");
-        const unit_id a = c.add({.id = std::to_string(i), .text = text, .meta = {{"who", i % 2 == 0 ? "alpha" : "beta"}}});
+        const unit_id a =
+            c.add({.id = std::to_string(i), .text = text, .meta = {{"who", i % 2 == 0 ? "alpha" : "beta"}}});
         c.add_part(a, {.span = {0, text.size()}});
     }
     const toy::letter_embedder embed;
@@ -199,15 +206,17 @@ TEST_CASE("no summary of forbidden texts is returned, and with groups kept apart
         const auto tops = build(c, identity{.of = unit_kind::generated}, embed);
         const query as_alpha =
             query("salary").within(scope::only(eq("who", "alpha"))).include_generated();
-        for (const auto& found : {raptor_collapsed(dense(parts.vectors, embed), dense(tops.vectors, embed)).retrieve(as_alpha, 99),
-                                  raptor_layered(dense(parts.vectors, embed), dense(tops.vectors, embed)).retrieve(as_alpha, 99)}) {
+        for (const auto& found :
+             {raptor_collapsed(dense(parts.vectors, embed), dense(tops.vectors, embed)).retrieve(as_alpha, 99),
+              raptor_layered(dense(parts.vectors, embed), dense(tops.vectors, embed)).retrieve(as_alpha, 99)}) {
             CHECK(found.size() >= 3);
             for (const auto& h : found) CHECK(found.unit(h).text().find("beta") == std::string_view::npos);
         }
         return grown.summaries.size();
     };
     const scripted_generator mixing([](const prompt& p) {
-        return completion(p.text().find("beta") != std::string::npos ? "What beta and others earn." : "What alpha earns.");
+        return completion(p.text().find("beta") != std::string::npos ? "What beta and others earn."
+                                                                     : "What alpha earns.");
     });
     CHECK(search_as(across, mixing) >= 1);
     const raptor_options apart{.across_articles = true,
@@ -217,13 +226,15 @@ TEST_CASE("no summary of forbidden texts is returned, and with groups kept apart
     CHECK(search_as(apart, spy) == 2);
     const auto asked = spy.asked();
     for (std::size_t i = before; i < asked.size(); ++i)
-        CHECK((asked[i].text().find("alpha") != std::string::npos) != (asked[i].text().find("beta") != std::string::npos));
+        CHECK((asked[i].text().find("alpha") != std::string::npos) !=
+              (asked[i].text().find("beta") != std::string::npos));
 }
 
 // 129: OWASP AISVS 667; lunora PR 694.
 TEST_CASE("what lies above or beside an allowed part is judged by itself, also after rights changed") {
     corpus c(schema{{"open", field_type::boolean}});
-    const unit_id a = c.add({.id = "a", .text = "cats purr. secret one. dogs bark. more dogs.", .meta = {{"open", true}}});
+    const unit_id a =
+        c.add({.id = "a", .text = "cats purr. secret one. dogs bark. more dogs.", .meta = {{"open", true}}});
     const unit_id cats = c.add_part(a, {.span = {0, 10}});
     const unit_id secret = c.add_part(a, {.span = {11, 22}, .title = {}, .id = {}, .meta = {{"open", false}}});
     c.add_part(a, {.span = {23, 33}});

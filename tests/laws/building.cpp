@@ -44,8 +44,8 @@ std::vector<std::string> units_in(const corpus& c) {
     return out;
 }
 
-// Grown twice from equal corpora, the same units come out; articles stay as they were and keep their ids; parts lie inside
-// their parents; what is generated names its sources.
+// Grown twice from equal corpora, the same units come out; articles stay as they were and keep their ids; parts lie
+// inside their parents; what is generated names its sources.
 void grower_laws(const std::function<void(corpus&)>& grow) {
     corpus a = before_growing(), b = before_growing();
     const std::vector<std::string> before = units_in(a);
@@ -91,8 +91,8 @@ std::vector<std::string> shown_keys(const std::vector<key>& keys) {
     return out;
 }
 
-// The same keys for the same unit, alone or prepared with all others, in whatever order calls come back; each for the unit
-// asked about or one above it; each with a word in it.
+// The same keys for the same unit, alone or prepared with all others, in whatever order calls come back; each for the
+// unit asked about or one above it; each with a word in it.
 template <KeyExpander X>
 void expander_laws(const corpus& c, const X& expander, const X* in_parallel = nullptr) {
     std::vector<unit_id> units;
@@ -168,7 +168,8 @@ TEST_CASE("laws: expanders") {
     expander_laws(c, written, &at_once);
     const auto asked = questions(echoing()), asked_at_once = questions(echoing(), {.calls = {.at_once = 4}});
     expander_laws(c, asked, &asked_at_once);
-    const auto described = code_summary(echoing()), described_at_once = code_summary(echoing(), {.calls = {.at_once = 4}});
+    const auto described = code_summary(echoing()),
+               described_at_once = code_summary(echoing(), {.calls = {.at_once = 4}});
     expander_laws(c, described, &described_at_once);
 }
 

@@ -1,7 +1,7 @@
 // The laws of retrievers, for those that go through units above or below what they return.
 //
-// Beams are as wide as the source here: with narrow ones the first n hits depend on how many are asked for, which is what
-// a beam is.
+// Beams are as wide as the source here: with narrow ones the first n hits depend on how many are asked for, which is
+// what a beam is.
 #include <random>
 #include <string>
 #include <vector>
@@ -47,7 +47,8 @@ struct grown_world {
             std::string text;
             for (int w = 0; w < 12; ++w) text += (w == 0 ? "w" : " w") + std::to_string(random() % 10);
             const unit_id a = c.add({.id = "article " + std::to_string(i), .text = text, .meta = bucket()});
-            for (std::size_t at = 0; at < 36; at += 12) c.add_part(a, {.span = {at, at + 11}, .title = {}, .id = {}, .meta = bucket()});
+            for (std::size_t at = 0; at < 36; at += 12)
+                c.add_part(a, {.span = {at, at + 11}, .title = {}, .id = {}, .meta = bucket()});
         }
         raptor(counting_embedder{}, extracts{}, {.across_articles = true}).grow(c);
         return c;
@@ -85,13 +86,15 @@ TEST_CASE("laws: hierarchical, as a blend and with beams") {
     const auto files = level{unit_kind::article, lexical(grown_here().of_articles.bm25)};
     laws::retriever(hierarchical({}, files, level{unit_kind::chunk, tree_words()}), asked_of_trees);
     laws::retriever(hierarchical({}, files, level{unit_kind::chunk, tree_meaning()}), asked_of_trees);
-    laws::retriever(hierarchical({.beams = {1000}, .weights = {.5f, .5f}},
-                                 level{unit_kind::article, dense(grown_here().of_articles.vectors, counting_embedder{})},
-                                 level{unit_kind::chunk, tree_meaning()}),
-                    asked_of_trees);
+    laws::retriever(
+        hierarchical({.beams = {1000}, .weights = {.5f, .5f}},
+                     level{unit_kind::article, dense(grown_here().of_articles.vectors, counting_embedder{})},
+                     level{unit_kind::chunk, tree_meaning()}),
+        asked_of_trees);
 }
 
 TEST_CASE("laws: auto_merge") {
     laws::retriever(tree_words() | auto_merge({.fetch = 1000}), asked_of_trees, {.filters_commute = false});
-    laws::retriever(tree_meaning() | auto_merge({.above = .4f, .fetch = 1000}), asked_of_trees, {.filters_commute = false});
+    laws::retriever(tree_meaning() | auto_merge({.above = .4f, .fetch = 1000}), asked_of_trees,
+                    {.filters_commute = false});
 }

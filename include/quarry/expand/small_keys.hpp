@@ -2,12 +2,12 @@
 //
 //     build(articles, small_keys{.of = unit_kind::article, .sentences = 2}, embed)
 //
-// One vector of a long text says a little of everything in it; a vector of two sentences says what they say. The unit comes
-// back as a whole. Nothing is added to the corpus: where the small pieces are to be returned too, make them units
+// One vector of a long text says a little of everything in it; a vector of two sentences says what they say. The unit
+// comes back as a whole. Nothing is added to the corpus: where the small pieces are to be returned too, make them units
 // (grow/chunks.hpp, grow/sentence_windows.hpp) and lift.
 //
-// The surprising thing: a long unit has more keys and so more chances. `most` evens that out, at the price of the sentences
-// behind it.
+// The surprising thing: a long unit has more keys and so more chances. `most` evens that out, at the price of the
+// sentences behind it.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,8 @@ struct small_keys {
         std::size_t count = 0;
         for (std::size_t first = 0; first < all.size() && count < most; first += step) {
             const std::size_t last = (std::min)(first + width, all.size()) - 1;
-            const std::string_view words = detail::trimmed(text.substr(all[first].begin, all[last].end - all[first].begin));
+            const std::string_view words =
+                detail::trimmed(text.substr(all[first].begin, all[last].end - all[first].begin));
             if (!words.empty()) {
                 ++count;
                 emit({unit, key_part::phrase,

@@ -4,11 +4,11 @@
 //     mixture_clusters{}    Gaussian mixtures over principal components: closest to RAPTOR's publication
 //     window_clusters{}     neighbours in reading order, whatever they are about
 //
-// What resembles each other shares a group, as far as vectors can tell. The publication's own figures say how much hangs on
-// it: .8 points of accuracy between its mixtures and plain windows of seven.
+// What resembles each other shares a group, as far as vectors can tell. The publication's own figures say how much
+// hangs on it: .8 points of accuracy between its mixtures and plain windows of seven.
 //
-// Source  Sarthi et al., "RAPTOR", ICLR 2024 (arXiv 2401.18059). Its reduction by UMAP is replaced by principal components:
-//         UMAP is random unless it is seeded, and fails on a handful of rows.
+// Source  Sarthi et al., "RAPTOR", ICLR 2024 (arXiv 2401.18059). Its reduction by UMAP is replaced by principal
+//         components: UMAP is random unless it is seeded, and fails on a handful of rows.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,8 @@ namespace QUARRY_NAMESPACE {
 /// Groups of row numbers. A row may stand in several groups, or in none.
 using row_groups = std::vector<std::vector<std::size_t>>;
 
-/// From n rows of d floats, row-major and in reading order, none of them zero, to groups. The same groups for the same rows.
+/// From n rows of d floats, row-major and in reading order, none of them zero, to groups. The same groups for the same
+/// rows.
 template <class C>
 concept Clusterer = requires(const C& clusterer, std::span<const float> rows, std::size_t d) {
     { clusterer(rows, d) } -> std::convertible_to<row_groups>;
@@ -37,8 +38,8 @@ concept Clusterer = requires(const C& clusterer, std::span<const float> rows, st
 
 /// Spherical k-means with a group for every `members` rows.
 ///
-/// More rows than `pool` are first parted into pools, and each pool for itself: cost then grows with n and not its square,
-/// and a change in one pool leaves the others alone.
+/// More rows than `pool` are first parted into pools, and each pool for itself: cost then grows with n and not its
+/// square, and a change in one pool leaves the others alone.
 struct kmeans_clusters {
     double members = 6.7;     // a group, on average; at least 2. The publication's trees have 6.7
     std::size_t pool = 2000;  // rows; at least 2
@@ -48,8 +49,8 @@ struct kmeans_clusters {
     row_groups operator()(std::span<const float> rows, std::size_t d) const;
 };
 
-/// Gaussian mixtures, their number by the Bayesian information criterion, in the space of the first principal components. A
-/// row is in every group in which it has a share above `least`.
+/// Gaussian mixtures, their number by the Bayesian information criterion, in the space of the first principal
+/// components. A row is in every group in which it has a share above `least`.
 struct mixture_clusters {
     std::size_t dimension = 10;
     double least = 0.1;

@@ -2,12 +2,12 @@
 //
 //     code_chunks{{.most_tokens = 400}}.grow(sources);
 //
-// A function answers a question as a whole; a window of so many lines seldom does. Lines directly above a declaration, its
-// comment and attributes, belong to it. What stands between the pieces (includes, globals) is a chunk too if there is a word
-// in it. The title of a chunk is where it stands: "quarry > corpus > add".
+// A function answers a question as a whole; a window of so many lines seldom does. Lines directly above a declaration,
+// its comment and attributes, belong to it. What stands between the pieces (includes, globals) is a chunk too if there
+// is a word in it. The title of a chunk is where it stands: "quarry > corpus > add".
 //
-// No compiler is needed, and none is replaced: it reads text/code_outline.hpp. Articles that are no code by the ending of
-// their title or id are left alone.
+// No compiler is needed, and none is replaced: it reads text/code_outline.hpp. Articles that are no code by the ending
+// of their title or id are left alone.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,8 @@ struct code_piece {
 /// Cuts a text into pieces, in order. They do not overlap, and no letter or digit is left out.
 ///
 /// Cost  one pass for the outline, and one count of tokens a piece and scope.
-inline std::vector<code_piece> cut_code(std::string_view text, code_layout layout, const code_chunk_options& options = {});
+inline std::vector<code_piece> cut_code(std::string_view text, code_layout layout,
+                                        const code_chunk_options& options = {});
 
 class code_chunks {
    public:
@@ -51,8 +52,8 @@ class code_chunks {
 
     /// Adds the chunks of one article, in order; says which they are. None if it is no code.
     ///
-    /// Errors  usage_error `corpus.duplicate_id` if the article has one of these parts already, `corpus.unknown_unit`. The
-    ///         corpus is then what it was.
+    /// Errors  usage_error `corpus.duplicate_id` if the article has one of these parts already, `corpus.unknown_unit`.
+    ///         The corpus is then what it was.
     std::vector<unit_id> grow(corpus& c, unit_id article) const {
         auto layout = code_layout_of(c.title(article));
         if (!layout) layout = code_layout_of(c.id(article));
@@ -145,9 +146,9 @@ class code_cutter {
             const std::string_view words = trimmed(text_.substr(line, out - line));
             const bool belongs = words.starts_with("//") || words.starts_with("/*") || words.starts_with("*") ||
                                  words.starts_with("#[") || words.starts_with("@") || words.starts_with("[[") ||
-                                 words.starts_with("template") || (words.starts_with("#") && !words.starts_with("#i") &&
-                                                                   !words.starts_with("#e") && !words.starts_with("#d") &&
-                                                                   !words.starts_with("#p"));
+                                 words.starts_with("template") ||
+                                 (words.starts_with("#") && !words.starts_with("#i") && !words.starts_with("#e") &&
+                                  !words.starts_with("#d") && !words.starts_with("#p"));
             if (!belongs) break;
             out = line;
         }

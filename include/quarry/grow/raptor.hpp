@@ -5,19 +5,19 @@
 //     ...
 //     const raptor_growth again = tree.grow(changed, grown.tree);   // makes only what the changes touched
 //
-// Units are grouped by their vectors, each group of two or more gets a summary, and so again a layer up, until one is left,
-// a layer would not become smaller, or there are enough layers. A question about a whole is then answered by a summary, one
-// about a detail by a unit (retrieve/raptor.hpp). It is not for facts scattered over several documents: there summaries were
-// measured to do harm.
+// Units are grouped by their vectors, each group of two or more gets a summary, and so again a layer up, until one is
+// left, a layer would not become smaller, or there are enough layers. A question about a whole is then answered by a
+// summary, one about a detail by a unit (retrieve/raptor.hpp). It is not for facts scattered over several documents:
+// there summaries were measured to do harm.
 //
-// By default every article has a tree of its own. Across articles, say what must stay apart: what is summarised together
-// is read by one model in one prompt, and who may not see one of the sources will not see the summary.
+// By default every article has a tree of its own. Across articles, say what must stay apart: what is summarised
+// together is read by one model in one prompt, and who may not see one of the sources will not see the summary.
 //
 // The surprising thing: most of the gain is in the first layer. Two are made unless you ask for more.
 //
 // Source  Sarthi et al., "RAPTOR", ICLR 2024 (arXiv 2401.18059). Departures: k-means by default; a group of one gets no
-//         summary; a group that is too long for a prompt is parted in a bounded number of steps; a failed summary leaves
-//         its group as it was.
+//         summary; a group that is too long for a prompt is parted in a bounded number of steps; a failed summary
+//         leaves its group as it was.
 #pragma once
 
 #include <algorithm>
@@ -82,7 +82,7 @@ struct raptor_growth {
     raptor_tree tree;
     std::vector<unit_id> summaries;  // all of the tree, lower layers first
     std::vector<unit_id> made;       // of these, the ones whose text is new
-    std::vector<unit_id> obsolete;   // of the tree before, no longer in it: still in the corpus, to be taken out of indexes
+    std::vector<unit_id> obsolete;   // of the tree before, no longer in it: still units, to be taken out of indexes
 
     std::size_t leaves = 0;          // units that could be grouped
     std::size_t unknown = 0;         // units that could not: no words, or none that the embedder knows
@@ -110,8 +110,8 @@ class raptor {
     ///
     /// Order   the same corpus and tree give the same summaries.
     /// Cost    every unit is embedded once when it is new; at most one summary for two units or summaries below.
-    /// Errors  usage_error `raptor.options`, `corpus.duplicate_id`; callable_error `raptor.clusters`; those of embedder and
-    ///         clusterer, and what ended the asking. The corpus is then what it was.
+    /// Errors  usage_error `raptor.options`, `corpus.duplicate_id`; callable_error `raptor.clusters`; those of embedder
+    ///         and clusterer, and what ended the asking. The corpus is then what it was.
     raptor_growth grow(corpus& c, const raptor_tree& before = {}) const;
 
    private:
@@ -128,9 +128,14 @@ namespace detail {
 template <Embedder E, Summarizer S, Clusterer C>
 class raptor_work {
    public:
-    raptor_work(const corpus& c, const E& embedder, const S& summarizer, const C& clusterer, const raptor_options& options,
-                const raptor_tree& before)
-        : corpus_(c), source_(c), embedder_(embedder), summarizer_(summarizer), clusterer_(clusterer), options_(options) {
+    raptor_work(const corpus& c, const E& embedder, const S& summarizer, const C& clusterer,
+                const raptor_options& options, const raptor_tree& before)
+        : corpus_(c),
+          source_(c),
+          embedder_(embedder),
+          summarizer_(summarizer),
+          clusterer_(clusterer),
+          options_(options) {
         out_.tree.maker = summarizer.maker();
         const std::size_t overhead = summarizer.overhead();
         if (options.most_tokens < overhead + least_room || options.most_members < 2 || options.batch == 0)
@@ -204,7 +209,8 @@ class raptor_work {
             if (fresh) trees_.push_back({name});
             trees_[at->second].inputs.push_back(nodes_.size());
             place_of_.emplace(corpus_.id(unit), nodes_.size());
-            nodes_.push_back({std::string(corpus_.id(unit)), title.empty() ? std::string(text) : concat(title, ' ', text),
+            nodes_.push_back({std::string(corpus_.id(unit)),
+                              title.empty() ? std::string(text) : concat(title, ' ', text),
                               std::string(corpus_.title(article)), index_of(article)});
             nodes_.back().tree = at->second;
             out_.tree.leaves.emplace(corpus_.id(unit), hexadecimal(sha256_of(nodes_.back().text)));
@@ -304,7 +310,8 @@ class raptor_work {
         return members.size() > options_.most_members || cost(members) > room_;
     }
 
-    // ------------------------------------------------------------------------------------------- which groups there are
+    // ------------------------------------------------------------------------------------------- which groups there
+    // are
 
     void plan(std::size_t tree, std::size_t layer, std::vector<planned>& plans) {
         growing& t = trees_[tree];
@@ -321,7 +328,8 @@ class raptor_work {
 
     std::vector<std::size_t> loose(const growing& t, const std::vector<planned>& plans, std::size_t first) const {
         std::set<std::size_t> grouped;
-        for (std::size_t p = first; p < plans.size(); ++p) grouped.insert(plans[p].members.begin(), plans[p].members.end());
+        for (std::size_t p = first; p < plans.size(); ++p)
+            grouped.insert(plans[p].members.begin(), plans[p].members.end());
         std::vector<std::size_t> out;
         for (const std::size_t i : t.inputs)
             if (!grouped.contains(i)) out.push_back(i);
@@ -483,8 +491,8 @@ class raptor_work {
         }
     }
 
-    // Runs of neighbours, each as long as fits. One alone at the end takes a neighbour from the run before it, if that has
-    // three: any two fit.
+    // Runs of neighbours, each as long as fits. One alone at the end takes a neighbour from the run before it, if that
+    // has three: any two fit.
     void by_position(const std::vector<std::size_t>& group, row_groups& out) {
         row_groups runs(1);
         for (const std::size_t i : group) {
@@ -535,7 +543,8 @@ class raptor_work {
             else text = std::string(*known_text(ids[p]));
             if (!text || trimmed(*text).empty()) {
                 ++out_.unsummarised;
-                raptor_node left{std::move(ids[p]), {}, {}, {}, layer, trees_[plans[p].tree].name, centre_of(plans[p].members)};
+                raptor_node left{std::move(ids[p]),          {}, {}, {}, layer, trees_[plans[p].tree].name,
+                                 centre_of(plans[p].members)};
                 for (const std::size_t i : plans[p].members) left.sources.push_back(nodes_[i].id);
                 out_.tree.summaries.push_back(std::move(left));
                 continue;

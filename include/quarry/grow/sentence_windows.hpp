@@ -4,8 +4,9 @@
 //     const auto kb = build(articles, identity{.of = unit_kind::chunk}, embed);     // sentences
 //     auto search = dense(kb.vectors, embed) | lift(unit_kind::section);            // windows
 //
-// For every sentence a section that reaches from `around` sentences before it to `around` after it, and in it the sentence
-// as a chunk. Windows share the article's text and end where it ends. Sentences whose windows are the same share one.
+// For every sentence a section that reaches from `around` sentences before it to `around` after it, and in it the
+// sentence as a chunk. Windows share the article's text and end where it ends. Sentences whose windows are the same
+// share one.
 //
 // It is for articles that have no chunks and sections of another sort: these would be lifted to as well.
 #pragma once
@@ -32,8 +33,8 @@ struct sentence_windows {
 
     /// Adds windows and sentences of one article, in order; says which units are the sentences.
     ///
-    /// Errors  usage_error `corpus.duplicate_id` if the article has one of these parts already, `corpus.unknown_unit`. The
-    ///         corpus is then what it was.
+    /// Errors  usage_error `corpus.duplicate_id` if the article has one of these parts already, `corpus.unknown_unit`.
+    ///         The corpus is then what it was.
     std::vector<unit_id> grow(corpus& c, unit_id article) const {
         const std::string text(c.text(article)), id(c.id(article)), title(c.title(article));
         std::vector<byte_span> sentences;

@@ -35,8 +35,8 @@ using text_group = std::vector<std::string_view>;
 
 /// What makes summaries. Const calls in one thread.
 template <class S>
-concept Summarizer = requires(const S& s, std::span<const text_group> groups, std::string_view text, std::stop_token stop,
-                              asking_report& report) {
+concept Summarizer = requires(const S& s, std::span<const text_group> groups, std::string_view text,
+                              std::stop_token stop, asking_report& report) {
     { s.summarize(groups, stop, report) } -> std::same_as<std::vector<std::optional<std::string>>>;  // one a group
     { s.maker() } -> std::convertible_to<std::string>;       // model and wording: part of a summary's identity
     { s.tokens(text) } -> std::convertible_to<std::size_t>;  // what this text adds to a group
@@ -104,8 +104,8 @@ inline std::vector<std::optional<std::string>> extracts::summarize(std::span<con
     std::vector<std::optional<std::string>> out;
     for (const text_group& group : groups) {
         if (stop.stop_requested())
-            detail::raise<cancelled>("build.stopped", detail::concat("quarry::extracts: stopped after ", out.size(), " of ",
-                                                                     groups.size(), " groups"));
+            detail::raise<cancelled>("build.stopped", detail::concat("quarry::extracts: stopped after ", out.size(),
+                                                                     " of ", groups.size(), " groups"));
         std::string text = central_sentences(group, how);
         if (text.empty()) ++report.unusable;
         out.push_back(text.empty() ? std::nullopt : std::optional(std::move(text)));

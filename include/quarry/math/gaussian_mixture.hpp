@@ -5,8 +5,8 @@
 //     mixture.memberships(row, .1);  // the components in which the row has a share above .1
 //
 // Expectation and maximisation from the groups of k-means; how many components there are is chosen by the Bayesian
-// information criterion. Meant for rows of few dimensions: a full covariance has d (d + 1) / 2 numbers to be found from the
-// rows of one component.
+// information criterion. Meant for rows of few dimensions: a full covariance has d (d + 1) / 2 numbers to be found from
+// the rows of one component.
 //
 // The surprising thing: soft is rarely soft. In ten dimensions nearly every row has all of its share in one component.
 //
@@ -83,8 +83,8 @@ class gaussian_mixture {
     /// ln(n) free_parameters - 2 log_likelihood: smaller is better.
     double bic(std::span<const double> rows) const;
 
-    /// The same mixture after rounds of expectation and maximisation over n rows. A component that no row is left for keeps
-    /// its place with weight 0.  Cost  n size() d^2 a round.
+    /// The same mixture after rounds of expectation and maximisation over n rows. A component that no row is left for
+    /// keeps its place with weight 0.  Cost  n size() d^2 a round.
     gaussian_mixture refined(std::span<const double> rows, const mixture_options& options) const;
 
    private:
@@ -113,7 +113,8 @@ inline gaussian_mixture fit_mixture(std::span<const double> rows, std::size_t d,
 /// The mixture of 1 to options.most components with the smallest criterion; of equal ones the first.
 ///
 /// Cost    that of fitting every one of them.
-inline gaussian_mixture mixture_by_bic(std::span<const double> rows, std::size_t d, const mixture_options& options = {});
+inline gaussian_mixture mixture_by_bic(std::span<const double> rows, std::size_t d,
+                                       const mixture_options& options = {});
 
 /// Rows in the directions in which they differ most.
 struct reduced_rows {
@@ -157,8 +158,8 @@ struct centred_rows {
     }
 };
 
-/// `step` is the distance between variances: a full covariance has others between them. The second summand keeps rows of
-/// large numbers positive definite, where rounding is more than the floor.
+/// `step` is the distance between variances: a full covariance has others between them. The second summand keeps rows
+/// of large numbers positive definite, where rounding is more than the floor.
 inline void add_floor(std::vector<double>& covariances, std::size_t step, double floor) noexcept {
     double sum = 0.0, count = 0.0;
     for (std::size_t i = 0; i < covariances.size(); i += step) sum += covariances[i], count += 1.0;
@@ -186,9 +187,9 @@ inline gaussian_mixture::gaussian_mixture(std::size_t d, covariance shape, std::
         if (c.mean.size() != d || c.covariances.size() != width || !(c.weight >= 0.0))
             detail::raise<usage_error>(
                 "mixture.components",
-                detail::concat("quarry::gaussian_mixture: a component in ", d, " dimensions has ", d, " means and ", width,
-                               " covariances, this one has ", c.mean.size(), " and ", c.covariances.size(), ", weight ",
-                               c.weight));
+                detail::concat("quarry::gaussian_mixture: a component in ", d, " dimensions has ", d, " means and ",
+                               width, " covariances, this one has ", c.mean.size(), " and ", c.covariances.size(),
+                               ", weight ", c.weight));
         parts_.push_back({std::move(c), {}, 0.0});
         prepare(parts_.back());
     }
@@ -299,9 +300,10 @@ inline gaussian_mixture gaussian_mixture::refined(std::span<const double> rows, 
     detail::require_mixture_rows(rows, d_);
     if (!(options.floor > 0.0) || !(options.tolerance >= 0.0))
         detail::raise<usage_error>(
-            "mixture.options", detail::concat("quarry::gaussian_mixture: the floor is above 0 and the tolerance at least "
-                                              "0, given ",
-                                              options.floor, " and ", options.tolerance));
+            "mixture.options",
+            detail::concat("quarry::gaussian_mixture: the floor is above 0 and the tolerance at least "
+                           "0, given ",
+                           options.floor, " and ", options.tolerance));
     const std::size_t n = rows.size() / d_, width = parts_[0].what.covariances.size();
     gaussian_mixture out = *this;
     std::vector<double> logs, scratch, all(n * size());
@@ -353,7 +355,8 @@ inline gaussian_mixture fit_mixture(std::span<const double> rows, std::size_t d,
         detail::raise<usage_error>("mixture.options",
                                    detail::concat("quarry::fit_mixture: components and floor are above 0, given ",
                                                   components, " and ", options.floor));
-    // k-means takes floats, where a large common offset would swallow the differences: it sees the rows around their mean.
+    // k-means takes floats, where a large common offset would swallow the differences: it sees the rows around their
+    // mean.
     const std::size_t n = rows.size() / d;
     std::vector<double> mean(d, 0.0);
     for (std::size_t i = 0; i < rows.size(); ++i) mean[i % d] += rows[i] / static_cast<double>(n);

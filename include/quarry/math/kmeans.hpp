@@ -2,12 +2,12 @@
 //
 //     const clustering c = kmeans(rows, d, {.clusters = 20});
 //
-// Spherical by default: rows count by their direction, and a centre is a direction too. The other form takes rows as they
-// are and centres as means. Starting centres are drawn far from each other (k-means++), from a generator of our own: the
-// same groups in every run.
+// Spherical by default: rows count by their direction, and a centre is a direction too. The other form takes rows as
+// they are and centres as means. Starting centres are drawn far from each other (k-means++), from a generator of our
+// own: the same groups in every run.
 //
-// The surprising thing: there may be fewer groups than were asked for, and none is empty. Rows that coincide cannot be told
-// apart, so forty equal rows are one group.
+// The surprising thing: there may be fewer groups than were asked for, and none is empty. Rows that coincide cannot be
+// told apart, so forty equal rows are one group.
 //
 // Source  Lloyd, 1982; Dhillon and Modha, "Concept decompositions for large sparse text data", 2001, for the spherical
 //         form; Arthur and Vassilvitskii, "k-means++", 2007, with several candidates for each centre, as their
@@ -45,8 +45,8 @@ struct clustering {
     std::vector<std::uint32_t> cluster_of;  // by row
     std::vector<float> centroids;           // clusters * d: mean directions of length 1, or means
 
-    /// The sum of squared distances from the rows to the means of their groups. Rows of length 1 for the spherical form,
-    /// and means that are not: so it is that of scikit-learn's `inertia_` for such rows.
+    /// The sum of squared distances from the rows to the means of their groups. Rows of length 1 for the spherical
+    /// form, and means that are not: so it is that of scikit-learn's `inertia_` for such rows.
     double inertia = 0.0;
 
     /// The rows of each group, ascending.
@@ -59,16 +59,16 @@ struct clustering {
 
 /// Groups n rows of d floats, row-major, into at most `clusters` groups, each row into one.
 ///
-/// Order   the same rows give the same groups, whatever else runs; across instruction sets rows may change sides where two
-///         centres are equally near to within rounding.
-/// Cost    n * clusters * d an iteration, about 3 (clusters + 1) log(clusters) n d / 2 for a start; n + 256 clusters floats
-///         beside rows and centres, so never a matrix of n by n.
+/// Order   the same rows give the same groups, whatever else runs; across instruction sets rows may change sides where
+///         two centres are equally near to within rounding.
+/// Cost    n * clusters * d an iteration, about 3 (clusters + 1) log(clusters) n d / 2 for a start; n + 256 clusters
+///         floats beside rows and centres, so never a matrix of n by n.
 /// Errors  usage_error `kmeans.options` for 0 clusters or restarts; `kmeans.rows` if the floats are no whole number of
 ///         rows, or d is 0; `kmeans.not_finite`; `kmeans.zero_row` for a row without a direction (spherical).
 inline clustering kmeans(std::span<const float> rows, std::size_t d, const kmeans_options& options = {});
 
-/// The mean silhouette of a grouping, in [-1, 1]: how much nearer rows are to their own group than to the nearest other. By
-/// Euclidean distance; a row alone in its group counts 0. NaN for fewer than two groups.
+/// The mean silhouette of a grouping, in [-1, 1]: how much nearer rows are to their own group than to the nearest
+/// other. By Euclidean distance; a row alone in its group counts 0. NaN for fewer than two groups.
 ///
 /// Cost    n^2 d. Source  Rousseeuw, 1987.
 inline double silhouette(std::span<const float> rows, std::size_t d, std::span<const std::uint32_t> cluster_of);
@@ -217,7 +217,8 @@ class kmeans_run {
             for (std::size_t i = 0; i < n_; ++i)
                 if (count[out_.cluster_of[i]] > 1 && (farthest == n_ || nearest_[i] > nearest_[farthest])) farthest = i;
             repaired = true;
-            if (farthest != n_ && squared_distance(row(farthest), centroid(out_.cluster_of[farthest])) > 1e-12 * squares_[farthest]) {
+            if (farthest != n_ &&
+                squared_distance(row(farthest), centroid(out_.cluster_of[farthest])) > 1e-12 * squares_[farthest]) {
                 --count[out_.cluster_of[farthest]];
                 out_.cluster_of[farthest] = static_cast<std::uint32_t>(c);
                 nearest_[farthest] = 0.0;

@@ -2,12 +2,13 @@
 //
 //     dense(kb.vectors, embed) | auto_merge({.above = 0.5f})
 //
-// Small parts are found well and read badly. If more than a share of a unit's parts are among the hits, they give way to the
-// unit, with the mean of their scores; and so on upward. What counts are the first `fetch` hits, so it is a choice of theirs
-// and not of the whole corpus.
+// Small parts are found well and read badly. If more than a share of a unit's parts are among the hits, they give way
+// to the unit, with the mean of their scores; and so on upward. What counts are the first `fetch` hits, so it is a
+// choice of theirs and not of the whole corpus.
 //
-// A part between two that were found counts as found, with the mean of their scores. A whole takes the place of its parts
-// only if it and every part of it may be returned: what is forbidden to a query does not come back inside something else.
+// A part between two that were found counts as found, with the mean of their scores. A whole takes the place of its
+// parts only if it and every part of it may be returned: what is forbidden to a query does not come back inside
+// something else.
 //
 // Source  LlamaIndex, AutoMergingRetriever (share above .5, mean of the scores, gaps filled).
 #pragma once
@@ -69,9 +70,10 @@ class merged_retriever : public retriever_interface<merged_retriever<Base>> {
           options_(options),
           parts_(std::make_shared<const detail::parts_of_units>(base_.source())) {
         if (!(options_.above >= 0.0f && options_.above < 1.0f))
-            detail::raise<usage_error>("auto_merge.share", detail::concat("quarry::auto_merge: a share lies in [0, 1), this "
-                                                                          "is ",
-                                                                          options_.above));
+            detail::raise<usage_error>("auto_merge.share",
+                                       detail::concat("quarry::auto_merge: a share lies in [0, 1), this "
+                                                      "is ",
+                                                      options_.above));
     }
 
     source_ref source() const { return base_.source(); }
@@ -95,8 +97,8 @@ class merged_retriever : public retriever_interface<merged_retriever<Base>> {
    private:
     using standing = std::map<unit_id, hit<scale>>;
 
-    // One step upward for every unit of which enough parts were found. Says whether there was one. A unit that takes the
-    // place of its parts ends them, so this can happen only as often as there are units.
+    // One step upward for every unit of which enough parts were found. Says whether there was one. A unit that takes
+    // the place of its parts ends them, so this can happen only as often as there are units.
     bool merge(request& q, std::vector<hit<scale>>& hits) const {
         standing found;
         std::map<std::pair<unit_id, unit_kind>, std::vector<unit_id>> by_whole;
@@ -167,8 +169,8 @@ class merged_retriever : public retriever_interface<merged_retriever<Base>> {
 /// Puts units in the place of their parts where most of these were found.
 ///
 /// Order   score descending, then unit id; the key is that of the best part.
-/// Cost    one pass over the units of the source when it is made; the base is asked for max(k, fetch) hits, and for twice as
-///         many until k are left.
+/// Cost    one pass over the units of the source when it is made; the base is asked for max(k, fetch) hits, and for
+///         twice as many until k are left.
 /// Errors  usage_error `auto_merge.share`.
 inline auto auto_merge(auto_merge_options options = {}) {
     return stage{[options]<Retriever Base>(Base base) { return merged_retriever<Base>(std::move(base), options); }};

@@ -1,19 +1,21 @@
 // Hierarchical: articles first, then their sections, then their chunks.
 //
-//     hierarchical({.beams = {10}}, level{unit_kind::article, lexical(files.bm25)}, level{unit_kind::chunk, lexical(kb.bm25)})
+//     hierarchical({.beams = {10}}, level{unit_kind::article, lexical(files.bm25)},
+//                  level{unit_kind::chunk, lexical(kb.bm25)})
 //
-// Each level is a retriever over its own keys: what stands for an article there (its summary, its text, the centre of its
-// chunks) is what its index was built from. Two things are gained, and each can be had alone. A beam passes on only the best
-// units of a level: fewer are searched below. A blend lets a chunk's score have a share of its article's: answers get better.
+// Each level is a retriever over its own keys: what stands for an article there (its summary, its text, the centre of
+// its chunks) is what its index was built from. Two things are gained, and each can be had alone. A beam passes on only
+// the best units of a level: fewer are searched below. A blend lets a chunk's score have a share of its article's:
+// answers get better.
 //
-// A filter holds at every level: a unit from which nothing can be returned takes no place in a beam. A unit that lies in no
-// unit of a level above is not touched by that level's beam.
+// A filter holds at every level: a unit from which nothing can be returned takes no place in a beam. A unit that lies
+// in no unit of a level above is not touched by that level's beam.
 //
-// The surprising thing: a beam of one is harmful. On questions about code it costs eleven points of recall at twenty, and the
-// blend without any beam gains two; so all units are passed on unless you say otherwise.
+// The surprising thing: a beam of one is harmful. On questions about code it costs eleven points of recall at twenty,
+// and the blend without any beam gains two; so all units are passed on unless you say otherwise.
 //
-// Source  Liu et al., "Dense Hierarchical Retrieval", 2021 (arXiv 2110.15439), with a dense document stage and both levels'
-//         scores at the end.
+// Source  Liu et al., "Dense Hierarchical Retrieval", 2021 (arXiv 2110.15439), with a dense document stage and both
+//         levels' scores at the end.
 #pragma once
 
 #include <algorithm>
@@ -50,13 +52,13 @@ struct hierarchical_options {
     /// How many units each level above the last passes on, top first; doubled until k are found. Missing or 0: all.
     std::vector<std::size_t> beams{};
 
-    /// What each level's score counts, top first, the last level's own at the end; only their proportions matter. Empty: .7
-    /// for the unit itself, .3 in equal parts for the levels above.
+    /// What each level's score counts, top first, the last level's own at the end; only their proportions matter.
+    /// Empty: .7 for the unit itself, .3 in equal parts for the levels above.
     std::vector<float> weights{};
 };
 
-/// Score  the weighted mean of the unit's score and those of what it is part of, each divided by the best of its level for
-///        this query; what does not match counts 0.
+/// Score  the weighted mean of the unit's score and those of what it is part of, each divided by the best of its level
+///        for this query; what does not match counts 0.
 template <Retriever Lowest, ScoringRetriever... Upper>
 class hierarchical_retriever : public retriever_interface<hierarchical_retriever<Lowest, Upper...>> {
     static constexpr std::size_t n = sizeof...(Upper);
@@ -69,7 +71,8 @@ class hierarchical_retriever : public retriever_interface<hierarchical_retriever
         : options_(std::move(options)), lowest_(std::move(lowest)), upper_(std::move(upper)...) {
         const auto same = [&](const auto&... l) { return ((l.search.source() == source()) && ...); };
         if (!std::apply(same, upper_))
-            detail::raise<usage_error>("hierarchical.source", "quarry::hierarchical: the levels search different sources");
+            detail::raise<usage_error>("hierarchical.source",
+                                       "quarry::hierarchical: the levels search different sources");
         if (options_.beams.size() > n)
             detail::raise<usage_error>("hierarchical.beams",
                                        detail::concat("quarry::hierarchical: ", n, " levels above the last, but ",
@@ -140,7 +143,8 @@ class hierarchical_retriever : public retriever_interface<hierarchical_retriever
         if (!admitted) return nullptr;
         const auto out = std::make_shared<unit_set>(source().size());
         admitted->for_each([&](unit_id unit) {
-            for (std::optional<unit_id> up = source().parent(unit); up && !out->contains(*up); up = source().parent(*up))
+            for (std::optional<unit_id> up = source().parent(unit); up && !out->contains(*up);
+                 up = source().parent(*up))
                 out->insert(*up);
         });
         return out;
@@ -179,7 +183,8 @@ class hierarchical_retriever : public retriever_interface<hierarchical_retriever
         if (w.narrowed) {
             const auto some = std::make_shared<unit_set>(source().size());
             for (std::size_t i = 0; i < source().size(); ++i)
-                if (const unit_id unit = unit_at(i); (!p || p->contains(unit)) && passes(unit, w, L)) some->insert(unit);
+                if (const unit_id unit = unit_at(i); (!p || p->contains(unit)) && passes(unit, w, L))
+                    some->insert(unit);
             open = some;
         }
         request among = q.among(open);
@@ -269,8 +274,8 @@ class hierarchical_retriever : public retriever_interface<hierarchical_retriever
         const float part = options_.weights[n] * share(own.score, best);
         const std::uint32_t above =
             q.note({"levels above", nullptr, no_key, 0, h.score - part, 1.0f, h.score - part, no_entry, no_entry});
-        const std::uint32_t below =
-            q.note({Lowest::scale::name, own.keys, h.via, own.rank, own.score, options_.weights[n], part, h.trail, above});
+        const std::uint32_t below = q.note(
+            {Lowest::scale::name, own.keys, h.via, own.rank, own.score, options_.weights[n], part, h.trail, above});
         return q.note({scale::name, own.keys, h.via, 0, h.score, 1.0f, h.score, below, no_entry});
     }
 
@@ -291,13 +296,14 @@ auto make_hierarchical(hierarchical_options options, Levels levels, std::index_s
 
 }  // namespace detail
 
-/// Searches from the first level to the last, whose units are returned. All but the last must be able to score given units.
+/// Searches from the first level to the last, whose units are returned. All but the last must be able to score given
+/// units.
 ///
 /// Order   score descending, then unit id. With beams the units that are reached depend on how many are asked for.
-/// Cost    with beams or a filter one pass over the units of the source a level; the last level is asked for 5 k units, and for
-///         twice as many until k are certain.
-/// Errors  usage_error `hierarchical.source`, `hierarchical.beams`, `hierarchical.weights`; `filter.unevaluated` where a
-///         filter was left to an engine.
+/// Cost    with beams or a filter one pass over the units of the source a level; the last level is asked for 5 k units,
+///         and for twice as many until k are certain.
+/// Errors  usage_error `hierarchical.source`, `hierarchical.beams`, `hierarchical.weights`; `filter.unevaluated` where
+///         a filter was left to an engine.
 template <class... Levels>
 auto hierarchical(hierarchical_options options, Levels... levels) {
     return detail::make_hierarchical(std::move(options), std::tuple<Levels...>(std::move(levels)...),

@@ -3,14 +3,17 @@
 //     raptor_collapsed(dense(kb.vectors, embed), dense(tops.vectors, embed), {.tokens = 2000})
 //     raptor_layered(dense(kb.vectors, embed), dense(tops.vectors, embed), {.beam = 5})
 //
-// Two leaves on one scale: one over the units that were summarised, one over the summaries (grow/raptor.hpp makes them, and
-// `build(articles, identity{.of = unit_kind::generated}, embed)` indexes them). Collapsed, all compete in one list; layered,
-// the search goes from the summaries that nothing stands above down to their sources. The publication found collapsed better.
+// Two leaves on one scale: one over the units that were summarised, one over the summaries (grow/raptor.hpp makes them,
+// and `build(articles, identity{.of = unit_kind::generated}, embed)` indexes them). Collapsed, all compete in one list;
+// layered, the search goes from the summaries that nothing stands above down to their sources. The publication found
+// collapsed better.
 //
-// Summaries are generated text. They are returned where the query asks for them (`include_generated`) and all they were made
-// from may be returned; otherwise a summary that was found gives its place to the one of its sources that answers best.
+// Summaries are generated text. They are returned where the query asks for them (`include_generated`) and all they were
+// made from may be returned; otherwise a summary that was found gives its place to the one of its sources that answers
+// best.
 //
-// Source  Sarthi et al., "RAPTOR", ICLR 2024 (arXiv 2401.18059). Its text gives a budget of 2,000 tokens, its code 3,500.
+// Source  Sarthi et al., "RAPTOR", ICLR 2024 (arXiv 2401.18059). Its text gives a budget of 2,000 tokens, its code
+//         3,500.
 #pragma once
 
 #include <algorithm>
@@ -39,12 +42,13 @@ enum class budget_rule : std::uint8_t {
 };
 
 struct raptor_search_options {
-    std::size_t beam = 0;  // layered: summaries of a layer that are gone through; 0: max(3, k). Doubled until k are found
+    std::size_t beam = 0;           // layered: summaries of a layer that are gone through at first; 0: max(3, k)
     std::size_t tokens = SIZE_MAX;  // of all units together; one that makes exactly so many is taken
     budget_rule rule = budget_rule::stop;
     std::function<std::size_t(std::string_view)> count = approximate_tokens{};
 
-    /// The summaries of the tree, where the source has other generated units too, or ones that are obsolete. Empty: all.
+    /// The summaries of the tree, where the source has other generated units too, or ones that are obsolete. Empty:
+    /// all.
     std::vector<unit_id> summaries{};
 };
 
@@ -135,7 +139,8 @@ class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Sum
           layered_(layered),
           forest_(std::make_shared<const detail::summary_forest>(leaves_.source(), options_.summaries)) {
         if (!(leaves_.source() == summaries_.source()))
-            detail::raise<usage_error>("raptor.source", "quarry::raptor: units and summaries come from different sources");
+            detail::raise<usage_error>("raptor.source",
+                                       "quarry::raptor: units and summaries come from different sources");
     }
 
     source_ref source() const { return leaves_.source(); }
@@ -220,7 +225,8 @@ class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Sum
     }
 
     results<scale> by_layers(request& q, std::size_t k) const {
-        for (std::size_t beam = options_.beam == 0 ? (std::max)(k, std::size_t{3}) : options_.beam;; beam = twice(beam)) {
+        for (std::size_t beam = options_.beam == 0 ? (std::max)(k, std::size_t{3}) : options_.beam;;
+             beam = twice(beam)) {
             bool narrowed = false;
             results<scale> found = descend(q, k, beam, narrowed);
             if (found.size() >= k || !narrowed) return found;
@@ -228,8 +234,8 @@ class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Sum
         }
     }
 
-    // The best `beam` summaries of each layer, then the units below those. Units that no summary stands above are searched
-    // with them.
+    // The best `beam` summaries of each layer, then the units below those. Units that no summary stands above are
+    // searched with them.
     results<scale> descend(request& q, std::size_t k, std::size_t beam, bool& narrowed) const {
         const std::size_t universe = source().size();
         const std::shared_ptr<const unit_set>& walkable = q.selected().walkable();
@@ -287,10 +293,11 @@ auto raptor_collapsed(Leaves leaves, Summaries summaries, raptor_search_options 
     return raptor_retriever<Leaves, Summaries>(std::move(leaves), std::move(summaries), std::move(options), false);
 }
 
-/// From the top layer down. Whatever is returned lies below a summary of the layer before it that was gone through, or below
-/// none at all.
+/// From the top layer down. Whatever is returned lies below a summary of the layer before it that was gone through, or
+/// below none at all.
 ///
-/// Order   score descending, then unit id. Which units are reached depends on the beam, and so on how many are asked for.
+/// Order   score descending, then unit id. Which units are reached depends on the beam, and so on how many are asked
+///         for.
 /// Errors  usage_error `raptor.source`.
 template <ScoringRetriever Leaves, Retriever Summaries>
 auto raptor_layered(Leaves leaves, Summaries summaries, raptor_search_options options = {}) {

@@ -2,9 +2,9 @@
 //
 //     central_sentences(texts, {.most_tokens = 100})
 //
-// A sentence is as central as its words resemble those of all texts together, where a word that many sentences have counts
-// less. Sentences are taken while they fit, most central first, and stand in the order of reading. One that says what a
-// taken one says is passed over.
+// A sentence is as central as its words resemble those of all texts together, where a word that many sentences have
+// counts less. Sentences are taken while they fit, most central first, and stand in the order of reading. One that says
+// what a taken one says is passed over.
 //
 // The surprising thing: nothing is rephrased, so a pronoun may stand there without its person. It is for finding texts,
 // where that does no harm.

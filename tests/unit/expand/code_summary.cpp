@@ -16,8 +16,10 @@ using namespace quarry;
 
 namespace {
 
-const std::string add_code = "/// Sums two prices.\nint addPrices(int first,\n              int second) {\n    return first + second;\n}";
-const std::string read_code = "def read_file(path, mode='r'):\n    \"\"\"Gives the contents.\"\"\"\n    return open(path).read()";
+const std::string add_code =
+    "/// Sums two prices.\nint addPrices(int first,\n              int second) {\n    return first + second;\n}";
+const std::string read_code =
+    "def read_file(path, mode='r'):\n    \"\"\"Gives the contents.\"\"\"\n    return open(path).read()";
 
 corpus two_files() {
     corpus c;
@@ -109,8 +111,8 @@ TEST_CASE("code summary: without a model the comment and the names describe") {
 }
 
 TEST_CASE("code summary: signatures end before the body, and prose has none") {
-    CHECK(code_signature("template <class T>\nclass box : base<T> {\n int x; };", code_layout::braces).find("class box") !=
-          std::string::npos);
+    CHECK(code_signature("template <class T>\nclass box : base<T> {\n int x; };", code_layout::braces)
+              .find("class box") != std::string::npos);
     CHECK(code_signature("class Shop(Base):\n    pass", code_layout::indents) == "class Shop(Base)");
     CHECK(code_signature("Just words here.", code_layout::braces).empty());
     CHECK(code_of([] { code_summary(unit_kind::chunk, -1.0f); }) == "code_summary.options");

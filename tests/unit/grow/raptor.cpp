@@ -49,7 +49,8 @@ struct compass {
 scripted_generator pointing() {
     return scripted_generator([](const prompt& p) {
         std::string out = "summary of";
-        for (std::size_t at = next_direction(p.text(), 0); at != std::string::npos; at = next_direction(p.text(), at + 1))
+        for (std::size_t at = next_direction(p.text(), 0); at != std::string::npos;
+             at = next_direction(p.text(), at + 1))
             out += ' ' + std::string(p.text().substr(at, p.text().find(':', at) - at)) + ':';
         return completion(out);
     });
@@ -163,7 +164,8 @@ TEST_CASE("raptor: no prompt is longer than allowed, however large a group or a 
     for (int i = 0; i < 490; ++i) filler += " wort";
     std::vector<byte_span> spans;
     for (int i = 0; i < 60; ++i) {
-        const std::string words = "at 7: number " + std::to_string(i) + filler + (i == 30 ? filler + filler + filler : "") + ".\n";
+        const std::string words =
+            "at 7: number " + std::to_string(i) + filler + (i == 30 ? filler + filler + filler : "") + ".\n";
         spans.push_back({text.size(), text.size() + words.size() - 1});
         text += words;
     }
@@ -269,7 +271,8 @@ TEST_CASE("raptor: a second growth of the same corpus makes no call and adds not
 }
 
 TEST_CASE("raptor: a unit that comes, goes or changes touches its group and those above, and no other") {
-    const std::map<std::string, std::vector<int>> before{{"a", {0, 10, 20}}, {"b", {80, 90, 100}}, {"c", {170, 180, 190}}};
+    const std::map<std::string, std::vector<int>> before{
+        {"a", {0, 10, 20}}, {"b", {80, 90, 100}}, {"c", {170, 180, 190}}};
     const auto g = pointing();
     const raptor tree(compass{}, summaries(g), across, threes);
     corpus old = of(before);
@@ -337,7 +340,8 @@ TEST_CASE("raptor: a tree by another maker is made anew") {
 
 TEST_CASE("raptor: without a model the most central sentences are the summary, and it says what it is about") {
     corpus c;
-    const unit_id article = c.add({.id = "a", .title = "Pumps", .summary = {}, .text = "at 1: Pumps move water. at 2: Water moves."});
+    const unit_id article =
+        c.add({.id = "a", .title = "Pumps", .summary = {}, .text = "at 1: Pumps move water. at 2: Water moves."});
     c.add_part(article, {.span = {0, 22}});
     c.add_part(article, {.span = {23, 41}});
     const raptor_growth grown = raptor(compass{}, extracts{}).grow(c);

@@ -28,7 +28,8 @@ std::vector<std::string> windows(int n, std::size_t around) {
     for (const unit_id sentence : sentence_windows{around}.grow(c, a)) {
         const std::string_view text = c.text(*c.parent(sentence));
         const std::string_view last = text.substr(text.rfind("Sentence") + 8);
-        out.push_back(std::string(text.substr(8, text.find(' ') - 8)) + "-" + std::string(last.substr(0, last.find(' '))));
+        out.push_back(std::string(text.substr(8, text.find(' ') - 8)) + "-" +
+                      std::string(last.substr(0, last.find(' '))));
     }
     return out;
 }

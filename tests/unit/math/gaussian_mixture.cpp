@@ -69,8 +69,8 @@ TEST_CASE("mixture: the criterion chooses two components for two heaps, and one 
 }
 
 TEST_CASE("mixture: rounds of expectation and maximisation from a given start arrive where they should") {
-    // .9998 and 8.3324, variances .4999 and 2.6444. From 1 and 9 the points are their own mirror image, and the point in the
-    // middle stays shared as long as no rounding tips it: so the start is a little off.
+    // .9998 and 8.3324, variances .4999 and 2.6444. From 1 and 9 the points are their own mirror image, and the point
+    // in the middle stays shared as long as no rounding tips it: so the start is a little off.
     const std::vector<double> points{0, .5, 1, 1.5, 2, 5, 8, 8.5, 9, 9.5, 10};
     const gaussian_mixture start(1, covariance::full, {{.5, {1}, {1}}, {.5, {8.9}, {1}}});
     const gaussian_mixture g = start.refined(points, {.iterations = 100, .tolerance = 0.0});
@@ -105,7 +105,8 @@ TEST_CASE("mixture: shares sum to one, and a point between equal components belo
     // The odds at the left mean are exp(16/2) to 1.
     CHECK(g.shares(left)[1] == Approx(1 / (1 + std::exp(8.0))));
     CHECK(g.memberships(left, .1) == std::vector<std::size_t>{0});
-    CHECK(g.memberships(middle, .6) == std::vector<std::size_t>{0});  // none has so much: the largest, the first of equals
+    CHECK(g.memberships(middle, .6) ==
+          std::vector<std::size_t>{0});  // none has so much: the largest, the first of equals
     const std::vector<double> s = g.shares(far);
     CHECK(s[0] + s[1] == Approx(1.0));
 }
@@ -133,7 +134,9 @@ TEST_CASE("mixture: what is no mixture is refused") {
     CHECK(code_of([&] { fit_mixture(rows, 1, 1, {.floor = 0.0}); }) == "mixture.options");
     const std::vector<double> broken{1, std::numeric_limits<double>::quiet_NaN()};
     CHECK(code_of([&] { fit_mixture(broken, 1, 1); }) == "mixture.not_finite");
-    CHECK(code_of([] { gaussian_mixture(2, covariance::full, {{1.0, {0, 0}, {1, 2, 2, 1}}}); }) == "mixture.components");
+    CHECK(code_of([] {
+              gaussian_mixture(2, covariance::full, {{1.0, {0, 0}, {1, 2, 2, 1}}});
+          }) == "mixture.components");
     CHECK(code_of([] { gaussian_mixture(2, covariance::full, {{1.0, {0, 0}, {1, 1}}}); }) == "mixture.components");
     CHECK(code_of([] { gaussian_mixture(1, covariance::spherical, {{1.0, {0}, {0}}}); }) == "mixture.components");
 }
@@ -151,7 +154,8 @@ TEST_CASE("principal components: coordinates keep the distances of rows that spa
     const reduced_rows r = principal_components(rows, 4, 2);
     REQUIRE(r.dimension == 2);
     double sums[2] = {0, 0}, squares[2] = {0, 0};
-    for (std::size_t i = 0; i < 80; ++i) sums[i % 2] += r.coordinates[i], squares[i % 2] += std::pow(r.coordinates[i], 2);
+    for (std::size_t i = 0; i < 80; ++i)
+        sums[i % 2] += r.coordinates[i], squares[i % 2] += std::pow(r.coordinates[i], 2);
     CHECK(sums[0] == Approx(0.0).margin(1e-4));
     CHECK(sums[1] == Approx(0.0).margin(1e-4));
     CHECK(squares[0] > squares[1]);

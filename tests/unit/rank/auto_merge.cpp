@@ -8,7 +8,8 @@ using namespace quarry;
 
 namespace {
 
-// Article 0 with sections 1 and 2; section 1 has the chunks 3 to 6, section 2 the chunks 7 to 10; chunk u carries "part" u % 2.
+// Article 0 with sections 1 and 2; section 1 has the chunks 3 to 6, section 2 the chunks 7 to 10; chunk u carries
+// "part" u % 2.
 corpus two_sections(bool chunk_five_is_secret = false) {
     corpus c(schema{{"secret", field_type::boolean}});
     const unit_id a = c.add({.id = "a", .text = std::string(80, 'x'), .meta = {{"secret", false}}});

@@ -20,7 +20,8 @@ using toy::listed;
 using toy::scored_units;
 using toy::scoring_list;
 
-// Articles 0 and 1; chunks 2 and 3 of the first, 4, 5 and 6 of the second; article 7 without parts. "open" is a chunk's own.
+// Articles 0 and 1; chunks 2 and 3 of the first, 4, 5 and 6 of the second; article 7 without parts. "open" is a chunk's
+// own.
 corpus two_articles(const std::vector<bool>& open = {true, true, true, true, true}) {
     corpus c(schema{{"open", field_type::boolean}});
     const unit_id s1 = c.add({.id = "s1", .text = std::string(30, 'x')});
@@ -33,8 +34,10 @@ corpus two_articles(const std::vector<bool>& open = {true, true, true, true, tru
     return c;
 }
 
-// Cosines of the articles' centroids and of the chunks, from the vectors (.8, .6), (.75, .66) and (.95, .31), (0, 1), (.1, .99).
-const scored_units centroids{{0, .775609f}, {1, .414213f}}, leaves{{4, .95f}, {2, .80f}, {3, .75f}, {6, .1f}, {5, 0.0f}};
+// Cosines of the articles' centroids and of the chunks, from the vectors (.8, .6), (.75, .66) and (.95, .31), (0, 1),
+// (.1, .99).
+const scored_units centroids{{0, .775609f}, {1, .414213f}},
+    leaves{{4, .95f}, {2, .80f}, {3, .75f}, {6, .1f}, {5, 0.0f}};
 
 template <class Upper, class Lowest>
 auto by_beam(std::size_t beam, const Upper& upper, const Lowest& lowest) {
@@ -106,8 +109,9 @@ TEST_CASE("hierarchical: a unit that its own level ranks low is found where its 
     c.add_part(b, {.span = {0, 1}});
     chunks.emplace_back(302, 0.65f);
     const scored_units files{{1, 1.0f}};
-    const auto search = hierarchical({.weights = {.5f, .5f}}, level{unit_kind::article, scoring_list<bm25_scale>(c, files, {})},
-                                     level{unit_kind::chunk, listed<bm25_scale>(c, chunks)});
+    const auto search =
+        hierarchical({.weights = {.5f, .5f}}, level{unit_kind::article, scoring_list<bm25_scale>(c, files, {})},
+                     level{unit_kind::chunk, listed<bm25_scale>(c, chunks)});
     CHECK(toy::units(search.retrieve("x", 1)) == ids{302});
 }
 
@@ -132,7 +136,8 @@ TEST_CASE("hierarchical: any number of levels") {
                                  .id = std::to_string(s) + std::to_string(i)});
     }
     // Article 0; section 1 with chunks 2, 3; section 4 with chunks 5, 6.
-    const scored_units articles{{0, 1.0f}}, sections{{4, 2.0f}, {1, 1.0f}}, chunks{{2, 4.0f}, {5, 3.0f}, {6, 2.0f}, {3, 1.0f}};
+    const scored_units articles{{0, 1.0f}}, sections{{4, 2.0f}, {1, 1.0f}},
+        chunks{{2, 4.0f}, {5, 3.0f}, {6, 2.0f}, {3, 1.0f}};
     const auto search = [&](hierarchical_options options) {
         return hierarchical(options, level{unit_kind::article, scoring_list<bm25_scale>(c, articles, {})},
                             level{unit_kind::section, scoring_list<bm25_scale>(c, sections, {})},
@@ -151,7 +156,8 @@ TEST_CASE("hierarchical: over real indexes the answer with all in the beams is t
     const char* words[] = {"cat", "dog", "owl", "fox", "bee"};
     for (std::size_t i = 0; i < 12; ++i) {
         std::string text;
-        for (std::size_t j = 0; j < 6; ++j) text += std::string(words[(i * j + i) % 5]) + " " + words[(i + j * j) % 5] + ". ";
+        for (std::size_t j = 0; j < 6; ++j)
+            text += std::string(words[(i * j + i) % 5]) + " " + words[(i + j * j) % 5] + ". ";
         const unit_id a = c.add({.id = "a" + std::to_string(i), .text = text});
         for (std::size_t at = 0; at + 18 <= text.size(); at += 18) c.add_part(a, {.span = {at, at + 18}});
     }
@@ -168,7 +174,8 @@ TEST_CASE("hierarchical: over real indexes the answer with all in the beams is t
                                   .7f * h.score / all[0].score +
                                       .3f * top[static_cast<std::uint32_t>(*c.parent(h.unit))]);
         expected = toy::in_order(expected);
-        const auto found = hierarchical({}, level{unit_kind::article, upper}, level{unit_kind::chunk, lower}).retrieve(asked, 5);
+        const auto found =
+            hierarchical({}, level{unit_kind::article, upper}, level{unit_kind::chunk, lower}).retrieve(asked, 5);
         REQUIRE(found.size() == 5);
         for (std::size_t i = 0; i < 5; ++i) CHECK(found[i].score == Approx(expected[i].second).epsilon(1e-5));
     }
@@ -178,7 +185,8 @@ TEST_CASE("hierarchical: what cannot be is refused with both numbers") {
     const corpus c = two_articles(), other = two_articles();
     const auto with = [&](hierarchical_options options) {
         return code_of([&] {
-            hierarchical(options, level{unit_kind::article, upper_of(c)}, level{unit_kind::chunk, listed<cosine_scale>(c, leaves)});
+            hierarchical(options, level{unit_kind::article, upper_of(c)},
+                         level{unit_kind::chunk, listed<cosine_scale>(c, leaves)});
         });
     };
     CHECK(with({.beams = {1, 2}}) == "hierarchical.beams");

@@ -113,7 +113,8 @@ TEST_CASE("raptor search: a source without generated units, and summaries of ano
     const corpus flat = toy::numbered(3), other = toy::numbered(3);
     const scored_units some{{1, .5f}, {0, .4f}};
     CHECK(toy::units(raptor_layered(leaf_list(flat, some, {}), summary_list(flat, {})).retrieve("x", 5)) == ids{1, 0});
-    CHECK(toy::units(raptor_collapsed(leaf_list(flat, some, {}), summary_list(flat, {})).retrieve("x", 5)) == ids{1, 0});
+    CHECK(toy::units(raptor_collapsed(leaf_list(flat, some, {}), summary_list(flat, {})).retrieve("x", 5)) ==
+          ids{1, 0});
     CHECK(code_of([&] { raptor_collapsed(leaf_list(flat, some, {}), summary_list(other, {})); }) == "raptor.source");
 }
 
