@@ -40,6 +40,12 @@ constexpr bool better(const scored_key& a, const scored_key& b) noexcept {
     return std::tie(a.unit, a.key) < std::tie(b.unit, b.key);
 }
 
+namespace detail {
+struct better_key {
+    constexpr bool operator()(const scored_key& a, const scored_key& b) const noexcept { return better(a, b); }
+};
+}  // namespace detail
+
 /// What BM25 and its relatives are asked: words, and optional conditions on them.
 struct lexical_probe {
     std::string_view text;

@@ -32,6 +32,7 @@
 #include "../math/top_k.hpp"
 #include "../text/analyzer.hpp"
 #include "../text/one_edit.hpp"
+#include "bm25_walk.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -52,7 +53,7 @@ class bm25_parts;
 
 /// Changing it needs exclusive access; const calls may overlap.
 ///
-/// Memory  12 bytes a posting and 4 a position, 4 a distinct word of a key, about 100 a distinct word of the index.
+/// Memory  12 bytes a posting and 4 a position, 4 a distinct word of a key, about 120 a distinct word of the index.
 /// Errors  usage_error `bm25.options`, `bm25.weight`, `bm25.no_positions` (a phrase, without positions). A call that
 ///         throws has changed nothing.
 class bm25_index {
@@ -88,7 +89,8 @@ class bm25_index {
     /// The n best keys among those that share a word with the probe. Score above 0 always.
     ///
     /// A word that is asked twice counts twice. Scores are summed in double in the order of the question's words.
-    /// Cost    one step per posting of the asked words, one double per key, n log n.
+    /// Cost    at most a step per posting of the asked words; of words too common to decide, a look-up for each key that
+    ///         the others leave in doubt. No step per key of the index.
     std::vector<scored_key> search(const lexical_probe& probe, std::size_t n, accept allowed = {}) const;
     std::vector<scored_key> search(std::string_view text, std::size_t n, accept allowed = {}) const {
         return search(lexical_probe{text}, n, allowed);
@@ -127,19 +129,16 @@ class bm25_index {
     friend struct detail::merger<bm25_index>;
     friend class bm25_parts;
 
-    struct posting {
-        std::uint32_t key;
-        float frequency;              // weighted
-        std::uint32_t first_position;  // into positions of the term; the next posting's is the end
-    };
+    using posting = detail::bm25_posting;
     struct term_data {
         std::vector<posting> postings;  // by key, ascending
         std::vector<std::uint32_t> positions;
+        detail::bm25_best_postings best;
+        bool best_known = true;  // not after a removal
     };
     struct key_data {
         unit_id unit;
-        float length = 0.0f;               // weighted, as scored: quantised if asked for
-        double exact_length = 0.0;
+        double exact_length = 0.0;         // weighted
         std::vector<std::uint32_t> terms;  // numbers, ascending: what to take out again
         bool alive = false;
     };
@@ -156,10 +155,6 @@ class bm25_index {
         using is_transparent = void;
         std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
     };
-    struct by_order {
-        bool operator()(const scored_key& a, const scored_key& b) const noexcept { return better(a, b); }
-    };
-
     // Positions of different fields are this far apart, so that no phrase reaches across.
     static constexpr std::uint32_t field_gap = 1000;
 
@@ -170,14 +165,10 @@ class bm25_index {
         return std::log1p((n - df + 0.5) / (df + 0.5));
     }
     double idf(const term_data& t) const noexcept { return idf(counted_, t.postings.size()); }
-    double saturated(const posting& p, double average) const noexcept {
-        const double relative = average > 0.0 ? static_cast<double>(keys_[p.key].length) / average : 1.0;
-        const double k1 = static_cast<double>(options_.k1), b = static_cast<double>(options_.b);
-        const double k = k1 * (1.0 - b + b * relative);
-        const double f = static_cast<double>(p.frequency);
-        return f / (f + k);
+    detail::bm25_saturation saturation(double average_length) const noexcept {
+        return {static_cast<double>(options_.k1), static_cast<double>(options_.b), average_length};
     }
-    double saturated(const posting& p) const noexcept { return saturated(p, average_length()); }
+    double most_saturated(const term_data& t, const detail::bm25_saturation& saturated) const noexcept;
     // The words of a condition. A text with an unknown word, or without any word, can be met by no key.
     struct placed_term {
         std::uint32_t term, position;
@@ -207,6 +198,7 @@ class bm25_index {
     bool has_words(const word_group& group, std::uint32_t key) const noexcept;
     bool has_phrase(const word_group& group, std::uint32_t key) const noexcept;
     void count_unit(std::size_t before, std::size_t after) noexcept;
+    std::uint32_t number_key(unit_id unit, double length);
     void unlist(std::uint32_t key) noexcept;
     std::size_t forget(unit_id unit, key_id except);
 
@@ -215,6 +207,7 @@ class bm25_index {
     std::unordered_map<std::string, std::uint32_t, text_hash, std::equal_to<>> term_numbers_;
     std::vector<term_data> terms_;
     std::vector<key_data> keys_;
+    std::vector<float> lengths_;  // of the keys, as scored: in Lucene's form if asked for
     std::unordered_map<unit_id, std::vector<std::uint32_t>> keys_of_;
     std::vector<std::size_t> units_owning_;  // how many units own 0 (unused), 1, 2, ... keys: the most, without a scan
     std::size_t size_ = 0, counted_ = 0, most_keys_ = 0;
@@ -266,10 +259,7 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
         offset += last + field_gap;
     }
 
-    const auto number = static_cast<std::uint32_t>(keys_.size());
-    key_data fresh{unit, 0.0f, length, {}, true};
-    fresh.length = scored_length(length, options_);
-    keys_.push_back(std::move(fresh));
+    const std::uint32_t number = number_key(unit, length);
     try {
         auto& own = keys_of_[unit];
         own.push_back(number);
@@ -287,6 +277,7 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
             keys_.back().terms.push_back(at->second);
             t.postings.push_back({number, o.frequency, static_cast<std::uint32_t>(t.positions.size())});
             t.positions.insert(t.positions.end(), o.positions.begin(), o.positions.end());
+            t.best.add(o.frequency, lengths_.back());
         }
         std::ranges::sort(keys_.back().terms);
         if (units_owning_.size() <= own.size()) units_owning_.resize(own.size() + 1);
@@ -297,6 +288,7 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
             if (own->second.empty()) keys_of_.erase(own);
         }
         keys_.pop_back();
+        lengths_.pop_back();
         throw;
     }
     const std::size_t owned = keys_of_.find(unit)->second.size();
@@ -307,6 +299,18 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
         total_length_ += length;
     }
     return key_id{number};
+}
+
+// A key with the next number, and no words yet.
+inline std::uint32_t bm25_index::number_key(unit_id unit, double length) {
+    lengths_.push_back(scored_length(length, options_));
+    try {
+        keys_.push_back({unit, length, {}, true});
+    } catch (...) {
+        lengths_.pop_back();
+        throw;
+    }
+    return static_cast<std::uint32_t>(keys_.size() - 1);
 }
 
 // A unit that owned `before` keys owns `after` now. Requires  units_owning_ long enough for both.
@@ -331,6 +335,7 @@ inline void bm25_index::unlist(std::uint32_t key) noexcept {
         for (auto later = next; later != t.postings.end(); ++later)
             later->first_position -= static_cast<std::uint32_t>(end - begin);
         t.postings.erase(at);
+        t.best_known = false;
     }
 }
 
@@ -440,28 +445,24 @@ inline std::vector<scored_key> bm25_index::search(const lexical_probe& probe, st
     detail::require_evaluated(allowed);
     const conditions wanted = conditions_of(probe);
     if (n == 0) return {};
-    // Zero means "no word met": every contribution is above zero.
-    std::vector<double> scores(keys_.size(), 0.0);
-    const auto terms = asked(probe.text);
-    for (const asked_term& a : terms) {
+    const auto saturated = saturation(average_length());
+    std::vector<detail::bm25_list> lists;
+    for (const asked_term& a : asked(probe.text)) {
         const term_data& t = terms_[a.term];
         const double weight = static_cast<double>(a.times) * idf(t);
-        for (const posting& p : t.postings) scores[p.key] += weight * saturated(p);
+        lists.push_back({t.postings, weight, weight * (t.best_known ? t.best.most(saturated) : 1.0)});
     }
-    top_k<scored_key, by_order> best(n);
-    for (std::uint32_t key = 0; key < keys_.size(); ++key) {
-        if (scores[key] == 0.0) continue;
-        const scored_key candidate{keys_[key].unit, key_id{key}, static_cast<float>(scores[key])};
-        if (best.full() && !better(candidate, best.worst())) continue;
-        if (!allowed.contains(candidate.unit) || !meets(wanted, key)) continue;
-        best.offer(candidate);
-    }
+    top_k<scored_key, detail::better_key> best(n);
+    const auto admits = [&](std::uint32_t key) { return allowed.contains(keys_[key].unit) && meets(wanted, key); };
+    const auto make = [&](std::uint32_t key, float score) { return scored_key{keys_[key].unit, key_id{key}, score}; };
+    detail::bm25_walk(lists, lengths_, saturated, admits, make).run(n, wanted.none(), best);
     return best.take();
 }
 
 inline std::vector<scored_key> bm25_index::score(const lexical_probe& probe, std::span<const unit_id> units) const {
     const conditions wanted = conditions_of(probe);
     const auto terms = asked(probe.text);
+    const auto saturated = saturation(average_length());
     std::vector<double> weights;
     for (const asked_term& a : terms) weights.push_back(static_cast<double>(a.times) * idf(terms_[a.term]));
     std::vector<scored_key> out;
@@ -471,7 +472,7 @@ inline std::vector<scored_key> bm25_index::score(const lexical_probe& probe, std
             for (const std::uint32_t key : own->second) {
                 double sum = 0.0;
                 for (std::size_t i = 0; i < terms.size(); ++i)
-                    if (const posting* p = find(terms_[terms[i].term], key)) sum += weights[i] * saturated(*p);
+                    if (const posting* p = find(terms_[terms[i].term], key)) sum += weights[i] * saturated(p->frequency, lengths_[key]);
                 const scored_key candidate{unit, key_id{key}, static_cast<float>(sum)};
                 if (sum > 0.0 && meets(wanted, key) && (best.key == no_key || better(candidate, best)))
                     best = candidate;
@@ -484,13 +485,20 @@ inline std::vector<scored_key> bm25_index::score(const lexical_probe& probe, std
 
 inline score_bounds bm25_index::bounds(const lexical_probe& probe) const {
     double high = 0.0;
+    const auto saturated = saturation(average_length());
     for (const asked_term& a : asked(probe.text)) {
         const term_data& t = terms_[a.term];
-        double most = 0.0;
-        for (const posting& p : t.postings) most = (std::max)(most, saturated(p));
-        high += static_cast<double>(a.times) * idf(t) * most;
+        high += static_cast<double>(a.times) * idf(t) * most_saturated(t, saturated);
     }
     return {0.0f, static_cast<float>(high)};
+}
+
+// The largest saturation among a term's postings.
+inline double bm25_index::most_saturated(const term_data& t, const detail::bm25_saturation& saturated) const noexcept {
+    if (t.best_known) return t.best.most(saturated);
+    double most = 0.0;
+    for (const posting& p : t.postings) most = (std::max)(most, saturated(p.frequency, lengths_[p.key]));
+    return most;
 }
 
 inline bm25_index::word_group bm25_index::group_of(std::string_view words) const {
@@ -549,8 +557,10 @@ inline std::size_t bm25_index::memory() const noexcept {
     std::size_t bytes = keys_.capacity() * sizeof(key_data) + terms_.capacity() * sizeof(term_data);
     for (const auto& [term, number] : term_numbers_) bytes += sizeof(std::string) + term.capacity() + 48;
     for (const term_data& t : terms_)
-        bytes += t.postings.capacity() * sizeof(posting) + t.positions.capacity() * sizeof(std::uint32_t);
+        bytes += t.postings.capacity() * sizeof(posting) + t.positions.capacity() * sizeof(std::uint32_t) +
+                 t.best.memory();
     for (const key_data& k : keys_) bytes += k.terms.capacity() * sizeof(std::uint32_t);
+    bytes += lengths_.capacity() * sizeof(float);
     return bytes + 100 * keys_of_.size() + units_owning_.capacity() * sizeof(std::size_t);
 }
 

@@ -71,15 +71,15 @@ class bm25_parts {
 
    private:
     using term_data = bm25_index::term_data;
-    struct by_order {
-        bool operator()(const scored_key& a, const scored_key& b) const noexcept { return better(a, b); }
-    };
     struct asked_term {
         std::vector<const term_data*> in_parts;  // null where a part does not have it
         float times = 0.0f;
         double weight = 0.0;  // times and idf
     };
 
+    detail::bm25_saturation saturation() const noexcept {
+        return {static_cast<double>(options_.k1), static_cast<double>(options_.b), average_length()};
+    }
     bool is_alive(const part& p, std::uint32_t key) const noexcept {
         return p.all_alive || alive_->contains(p.index->keys_[key].unit);
     }
@@ -190,37 +190,31 @@ inline std::vector<bm25_parts::asked_term> bm25_parts::asked(std::string_view te
 inline std::vector<scored_key> bm25_parts::search(const lexical_probe& probe, std::size_t n, accept allowed) const {
     detail::require_evaluated(allowed);
     const auto terms = asked(probe.text);
-    const double average = average_length();
-    top_k<scored_key, by_order> best(n);
-    std::vector<double> scores;
+    const auto saturated = saturation();
+    top_k<scored_key, detail::better_key> best(n);
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         const part& p = parts_[i];
         const auto wanted = p.index->conditions_of(probe);
         if (n == 0) continue;
-        scores.assign(p.index->keys_.size(), 0.0);
-        bool any = false;
-        for (const asked_term& a : terms) {
-            if (!a.in_parts[i]) continue;
-            any = true;
-            for (const auto& posting : a.in_parts[i]->postings)
-                scores[posting.key] += a.weight * p.index->saturated(posting, average);
-        }
-        if (!any) continue;
-        for (std::uint32_t key = 0; key < scores.size(); ++key) {
-            if (scores[key] == 0.0) continue;
-            const scored_key candidate{p.index->keys_[key].unit, key_id{first_key_[i] + key},
-                                       static_cast<float>(scores[key])};
-            if (best.full() && !better(candidate, best.worst())) continue;
-            if (!is_alive(p, key) || !allowed.contains(candidate.unit) || !p.index->meets(wanted, key)) continue;
-            best.offer(candidate);
-        }
+        std::vector<detail::bm25_list> lists;
+        for (const asked_term& a : terms)
+            if (const term_data* t = a.in_parts[i])
+                lists.push_back(
+                    {t->postings, a.weight, a.weight * (t->best_known ? t->best.most(saturated) : 1.0)});
+        const auto admits = [&](std::uint32_t key) {
+            return is_alive(p, key) && allowed.contains(p.index->keys_[key].unit) && p.index->meets(wanted, key);
+        };
+        const auto make = [&](std::uint32_t key, float score) {
+            return scored_key{p.index->keys_[key].unit, key_id{first_key_[i] + key}, score};
+        };
+        detail::bm25_walk(lists, p.index->lengths_, saturated, admits, make).run(n, wanted.none(), best);
     }
     return best.take();
 }
 
 inline std::vector<scored_key> bm25_parts::score(const lexical_probe& probe, std::span<const unit_id> units) const {
     const auto terms = asked(probe.text);
-    const double average = average_length();
+    const auto saturated = saturation();
     std::vector<scored_key> out;
     for (const unit_id unit : units) out.push_back({unit, no_key, 0.0f});
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -234,7 +228,7 @@ inline std::vector<scored_key> bm25_parts::score(const lexical_probe& probe, std
                 double sum = 0.0;
                 for (const asked_term& a : terms)
                     if (const auto* posting = a.in_parts[i] ? p.index->find(*a.in_parts[i], key) : nullptr)
-                        sum += a.weight * p.index->saturated(*posting, average);
+                        sum += a.weight * saturated(posting->frequency, p.index->lengths_[key]);
                 const scored_key candidate{best.unit, key_id{first_key_[i] + key}, static_cast<float>(sum)};
                 if (sum > 0.0 && p.index->meets(wanted, key) && (best.key == no_key || better(candidate, best)))
                     best = candidate;
@@ -246,14 +240,20 @@ inline std::vector<scored_key> bm25_parts::score(const lexical_probe& probe, std
 
 inline score_bounds bm25_parts::bounds(const lexical_probe& probe) const {
     double high = 0.0;
-    const double average = average_length();
+    const auto saturated = saturation();
     for (const asked_term& a : asked(probe.text)) {
         double most = 0.0;
-        for (std::size_t i = 0; i < parts_.size(); ++i)
-            if (a.in_parts[i])
-                for (const auto& posting : a.in_parts[i]->postings)
-                    if (is_alive(parts_[i], posting.key))
-                        most = (std::max)(most, parts_[i].index->saturated(posting, average));
+        for (std::size_t i = 0; i < parts_.size(); ++i) {
+            const part& p = parts_[i];
+            if (!a.in_parts[i]) continue;
+            if (p.all_alive) {
+                most = (std::max)(most, p.index->most_saturated(*a.in_parts[i], saturated));
+                continue;
+            }
+            for (const auto& posting : a.in_parts[i]->postings)
+                if (is_alive(p, posting.key))
+                    most = (std::max)(most, saturated(posting.frequency, p.index->lengths_[posting.key]));
+        }
         high += a.weight * most;
     }
     return {0.0f, static_cast<float>(high)};

@@ -16,10 +16,6 @@
 
 namespace QUARRY_NAMESPACE::detail {
 
-struct better_key {
-    bool operator()(const scored_key& a, const scored_key& b) const noexcept { return better(a, b); }
-};
-
 class certified_best {
    public:
     /// `tie` is how far two products may lie apart whose scores are equal, so that ids decide between them.

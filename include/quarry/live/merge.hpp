@@ -88,6 +88,7 @@ struct merger<bm25_index> {
                     to.postings.push_back(
                         {renumbered[posting.key], posting.frequency, static_cast<std::uint32_t>(to.positions.size())});
                     to.positions.insert(to.positions.end(), places.begin(), places.end());
+                    to.best.add(posting.frequency, out.lengths_[renumbered[posting.key]]);
                     out.keys_[renumbered[posting.key]].terms.push_back(at->second);
                 }
             }
@@ -113,10 +114,8 @@ struct merger<bm25_index> {
 
    private:
     static std::uint32_t add_key(bm25_index& out, const bm25_index::key_data& key) {
-        const auto number = static_cast<std::uint32_t>(out.keys_.size());
-        bm25_index::key_data fresh{key.unit, key.length, key.exact_length, {}, true};
-        fresh.terms.reserve(key.terms.size());
-        out.keys_.push_back(std::move(fresh));
+        const std::uint32_t number = out.number_key(key.unit, key.exact_length);
+        out.keys_.back().terms.reserve(key.terms.size());
         auto& own = out.keys_of_[key.unit];
         own.push_back(number);
         if (out.units_owning_.size() <= own.size()) out.units_owning_.resize(own.size() + 1);

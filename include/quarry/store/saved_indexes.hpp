@@ -134,6 +134,7 @@ struct saved<bm25_index> {
         const std::size_t count = in.count(5);
         if (count >= UINT32_MAX) in.refuse("there are more keys than ids");
         index.keys_.reserve(count);
+        index.lengths_.reserve(count);
         double total = 0.0;
         for (std::size_t i = 0; i < count; ++i) {
             bm25_index::key_data key{};
@@ -143,7 +144,6 @@ struct saved<bm25_index> {
                 key.exact_length = in.number<double>();
                 if (!is_finite(key.exact_length) || key.exact_length < 0.0)
                     in.refuse("a length is negative or not finite");
-                key.length = bm25_index::scored_length(key.exact_length, index.options_);
                 auto& own = index.keys_of_[key.unit];
                 own.push_back(static_cast<std::uint32_t>(i));
                 if (index.units_owning_.size() <= own.size()) index.units_owning_.resize(own.size() + 1);
@@ -152,6 +152,7 @@ struct saved<bm25_index> {
                 index.counted_ += key.exact_length > 0.0;
                 total += key.exact_length;
             }
+            index.lengths_.push_back(bm25_index::scored_length(key.exact_length, index.options_));
             index.keys_.push_back(std::move(key));
         }
         // Sums of many numbers differ by their order, and lengths that were taken out again leave rounding behind.
@@ -184,6 +185,7 @@ struct saved<bm25_index> {
             if (!is_finite(frequencies[i]) || frequencies[i] <= 0.0f)
                 in.refuse(concat("term ", detail::quoted(text), " occurs ", frequencies[i], " times"));
             t.postings.push_back({keys[i], frequencies[i], first[i]});
+            t.best.add(frequencies[i], index.lengths_[keys[i]]);
             index.keys_[keys[i]].terms.push_back(number);
         }
         index.terms_.push_back(std::move(t));
