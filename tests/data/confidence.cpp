@@ -1,7 +1,7 @@
 // What a small model's certainty is worth, on recorded replies: stated, and by log-probabilities.
 #include "quarry/model/confidence.hpp"
 
-#include "sets.hpp"
+#include "data/sets.hpp"
 
 using namespace quarry;
 

@@ -45,7 +45,7 @@ concept Summarizer = requires(const S& s, std::span<const text_group> groups, st
 
 /// Summaries of their most central sentences.
 struct extracts {
-    extract_options how{};
+    central_options how{};
 
     std::vector<std::optional<std::string>> summarize(std::span<const text_group> groups, std::stop_token stop,
                                                       asking_report& report) const;
@@ -61,7 +61,7 @@ struct summary_options {
     std::size_t words = 100;            // asked for
     std::size_t most_bytes = 2000;      // of a summary; longer ones end at a whole sentence
     token_counter tokens = approximate_tokens{};
-    std::optional<extract_options> otherwise{};  // for groups that got none; nothing: they stay without
+    std::optional<central_options> otherwise{};  // for groups that got none; nothing: they stay without
     asking_options calls{};                      // its `keep` and `progress` count the groups in their order
 };
 

@@ -109,7 +109,7 @@ inline std::map<std::string_view, float> detail::pooled(weighted_probe weights) 
     std::map<std::string_view, float> out;
     for (const term_weight& t : weights) {
         if (!is_finite(t.weight) || t.weight < 0.0f)
-            raise<callable_error>("sparse.weight", concat("quarry::sparse_index: the weight of ", quoted(t.term),
+            raise<callable_error>("sparse.weight", concat("quarry::sparse_index: the weight of ", detail::quoted(t.term),
                                                           " must be finite and at least 0, it is ", t.weight));
         if (t.weight == 0.0f) continue;
         float& known = out[t.term];

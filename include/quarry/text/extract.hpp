@@ -31,7 +31,7 @@
 
 namespace QUARRY_NAMESPACE {
 
-struct extract_options {
+struct central_options {
     std::size_t most_tokens = 100;
     double most_alike = 0.7;     // to a sentence that was taken: the cosine of their words; above it one is passed over
     analyzer words = english();  // stop words are left out
@@ -43,7 +43,7 @@ struct extract_options {
 /// If not even the most central sentence fits, as much of it as does, cut between words.
 /// Order  of reading; of equally central sentences the first one counts more.
 /// Cost   one pass over the texts, and for every sentence that is taken one over the words of those that are left.
-inline std::string central_sentences(std::span<const std::string_view> texts, const extract_options& options = {});
+inline std::string central_sentences(std::span<const std::string_view> texts, const central_options& options = {});
 
 /// The beginning of a text in as many tokens at most: whole sentences, else whole words, else whole code points.
 ///
@@ -97,7 +97,7 @@ inline std::string_view beginning(std::string_view text, std::size_t most_tokens
     return out;
 }
 
-inline std::string central_sentences(std::span<const std::string_view> texts, const extract_options& options) {
+inline std::string central_sentences(std::span<const std::string_view> texts, const central_options& options) {
     std::vector<std::string_view> sentences;
     std::vector<detail::word_row> rows;
     std::unordered_map<std::string, std::uint32_t> numbers;

@@ -49,7 +49,7 @@ TEST_CASE("summaries: what is no summary is none, and is counted; an extract may
         CHECK(shown(summaries(g).summarize(two_groups, {}, report)) == std::vector<std::string>{"-", "-"});
         CHECK(report.unusable == 2);
         asking_report again;
-        CHECK(shown(summaries(g, {.otherwise = extract_options{.most_tokens = 5}}).summarize(two_groups, {}, again)) ==
+        CHECK(shown(summaries(g, {.otherwise = central_options{.most_tokens = 5}}).summarize(two_groups, {}, again)) ==
               std::vector<std::string>{"Cats sleep a lot.", "Dogs bark at night."});
     }
 }
