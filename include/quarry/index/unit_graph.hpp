@@ -85,10 +85,9 @@ class unit_graph {
     /// The node of an entity, new or known.
     node_id add_entity(std::string_view name);
 
-    /// Connects articles that link to each other. A target is looked up as it is, then without fragment and query,
-    /// leading
-    /// "./" and "/", and the extension of a page; `resolve` decides instead where it is given. Says how many edges it
-    /// made.
+    /// Connects articles that link to each other. A target is looked up as it is, then without fragment and query, as a
+    /// path from the folder of its article's id and from the root, each also without the extension of a page; `resolve`
+    /// decides instead where it is given. Says how many edges it made.
     std::size_t connect_links(float weight = 1.0f,
                               const std::function<std::optional<unit_id>(std::string_view target)>& resolve = {});
 
@@ -96,7 +95,8 @@ class unit_graph {
     std::size_t connect_entities(const entity_options& options);
 
  private:
-    std::optional<unit_id> resolved(std::string_view target) const;
+    std::optional<unit_id> resolved(unit_id from, std::string_view target) const;
+    std::optional<unit_id> page(std::string_view path) const;
 
     source_ref source_;
     std::vector<std::vector<graph_edge>> edges_;
@@ -135,16 +135,35 @@ inline node_id unit_graph::add_entity(std::string_view name) {
     return node;
 }
 
-inline std::optional<unit_id> unit_graph::resolved(std::string_view target) const {
+inline std::optional<unit_id> unit_graph::page(std::string_view path) const {
+    if (path.empty()) return std::nullopt;
+    if (const auto unit = source_.find(path)) return unit;
+    for (const std::string_view extension : {".md", ".html", ".htm"})
+        if (path.ends_with(extension)) return source_.find(path.substr(0, path.size() - extension.size()));
+    return std::nullopt;
+}
+
+inline std::optional<unit_id> unit_graph::resolved(unit_id from, std::string_view target) const {
     if (const auto unit = source_.find(target)) return unit;
     target = target.substr(0, target.find_first_of("#?"));
-    while (target.starts_with("./")) target.remove_prefix(2);
-    while (target.starts_with('/')) target.remove_prefix(1);
-    if (target.empty()) return std::nullopt;
-    if (const auto unit = source_.find(target)) return unit;
-    for (const std::string_view extension : {".md", ".html", ".htm"})
-        if (target.ends_with(extension)) return source_.find(target.substr(0, target.size() - extension.size()));
-    return std::nullopt;
+    if (target.empty() || target.find("://") != std::string_view::npos) return std::nullopt;
+    const auto shorten = [](std::string& path) {
+        const std::size_t slash = path.rfind('/');
+        path.resize(slash == std::string::npos ? 0 : slash);
+    };
+    std::string path(source_.id(from));
+    shorten(path);
+    if (target.starts_with('/')) path.clear();
+    for (std::string_view rest = target; !rest.empty();) {
+        const std::size_t end = (std::min)(rest.find('/'), rest.size());
+        const std::string_view name = rest.substr(0, end);
+        rest.remove_prefix((std::min)(end + 1, rest.size()));
+        if (name == "..") shorten(path);
+        else if (!name.empty() && name != ".") path += (path.empty() ? "" : "/") + std::string(name);
+    }
+    if (const auto unit = page(path)) return unit;
+    while (target.starts_with('/') || target.starts_with("./")) target.remove_prefix(target.starts_with('/') ? 1 : 2);
+    return page(target);
 }
 
 inline std::size_t unit_graph::connect_links(float weight,
@@ -154,7 +173,7 @@ inline std::size_t unit_graph::connect_links(float weight,
         const unit_id from = unit_at(i);
         if (source_.kind(from) != unit_kind::article) continue;
         for (const link& l : source_.links(from)) {
-            const auto to = resolve ? resolve(l.target) : resolved(l.target);
+            const auto to = resolve ? resolve(l.target) : resolved(from, l.target);
             if (!to || index_of(*to) >= source_.size()) continue;
             const unit_id article = source_.article_of(*to);
             if (article == from) continue;

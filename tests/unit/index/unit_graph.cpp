@@ -46,7 +46,7 @@ TEST_CASE("articles that link to each other are connected, whatever form the tar
         c.add(std::move(a));
     };
     page("help/a", {"help/b", "https://elsewhere.org/x", "#top", ""});
-    page("help/b", {"./help/c.md#part", "/help/a?x=1"});
+    page("help/b", {"c.md#part", "/help/a?x=1", "../help/a.html"});
     page("help/c", {"help/c"});
     unit_graph g(c);
     CHECK(g.connect_links() == 2);
