@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "../config.hpp"
+#include "../detail/floats.hpp"
+#include "../detail/json_text.hpp"
 #include "../detail/text.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -85,6 +87,26 @@ inline std::string to_string(const trace& t) {
     for (const trace_event& event : t.events) out += to_string(event) + '\n';
     for (const trace_remark& remark : t.remarks) out += detail::concat(remark.stage, ": ", remark.text, '\n');
     return out;
+}
+
+/// The same as one JSON object: {"events": [{"stage", "what", "in", "out", "value"}], "remarks": [{"stage", "text"}]}.
+/// An event without a value has none.
+inline std::string to_json(const trace& t) {
+    std::string out = "{\"events\":[";
+    for (const trace_event& e : t.events) {
+        if (&e != t.events.data()) out += ',';
+        out += detail::concat("{\"stage\":", detail::json_text(e.stage), ",\"what\":", detail::json_text(name_of(e.code)),
+                              ",\"in\":", e.in, ",\"out\":", e.out);
+        // Infinities are no JSON.
+        if (e.value != 0.0f && detail::is_finite(e.value)) out += detail::concat(",\"value\":", e.value);
+        out += '}';
+    }
+    out += "],\"remarks\":[";
+    for (const trace_remark& r : t.remarks) {
+        if (&r != t.remarks.data()) out += ',';
+        out += detail::concat("{\"stage\":", detail::json_text(r.stage), ",\"text\":", detail::json_text(r.text), '}');
+    }
+    return out + "]}";
 }
 
 }  // namespace QUARRY_NAMESPACE

@@ -36,6 +36,7 @@
 #include "../core/retriever.hpp"
 #include "../detail/text.hpp"
 #include "../model/confidence.hpp"
+#include "../model/embedder.hpp"
 #include "../model/generator.hpp"
 #include "../model/plan.hpp"
 #include "../model/prompt.hpp"

@@ -36,3 +36,15 @@ TEST_CASE("finding gives the first event of a code, of a stage if one is named, 
     CHECK(t.find(trace_code::searched, "rrf") == nullptr);
     CHECK(t.find(trace_code::reranked) == nullptr);
 }
+
+TEST_CASE("a trace is one JSON object, whatever a model wrote into its remarks") {
+    trace t;
+    CHECK(to_json(t) == R"({"events":[],"remarks":[]})");
+    t.events.push_back({trace_code::searched, "bm25", 41, 12});
+    t.events.push_back({trace_code::floored, "floor", 12, 3, .5f});
+    t.remarks.push_back({"narrow", "a \"quoted\"\nline \xFF"});
+    CHECK(to_json(t) ==
+          "{\"events\":[{\"stage\":\"bm25\",\"what\":\"searched\",\"in\":41,\"out\":12},"
+          "{\"stage\":\"floor\",\"what\":\"floored\",\"in\":12,\"out\":3,\"value\":0.5}],"
+          "\"remarks\":[{\"stage\":\"narrow\",\"text\":\"a \\\"quoted\\\"\\nline \xEF\xBF\xBD\"}]}");
+}
