@@ -1,16 +1,18 @@
 // How long does BM25 take for the ten best of 200,000 texts, and is the answer that of a plain sum?
 //
-//     bench_bm25 [--n 200000] [--k 10] [--queries 500] [--rounds 5] [--json]
+//     bench_bm25 [--n 200000] [--k 10] [--queries 500] [--rounds 5] [--write FOLDER] [--json]
 //
 // Texts have 20 to 80 words drawn by Zipf's law from 100,000; questions have 3 to 6 words, in A of any frequency (every
 // text has the commonest), in B none that a twentieth of the texts has. The peer is this file's own: one double a key,
-// every posting added, the largest kept. Medians of rounds that alternate.
+// every posting added, the largest kept. Medians of rounds that alternate. --write leaves texts and questions for other
+// peers (benchmarks/peers/bm25).
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -27,6 +29,7 @@ namespace {
 struct settings {
     std::size_t n = 200'000, k = 10, queries = 500, rounds = 5;
     bool json = false;
+    std::string write;
 };
 
 settings parsed(int count, char** arguments) {
@@ -36,6 +39,7 @@ settings parsed(int count, char** arguments) {
     for (int i = 1; i < count; ++i) {
         const std::string option = arguments[i];
         if (option == "--json") s.json = true;
+        else if (option == "--write" && i + 1 < count) s.write = arguments[++i];
         else if (const auto at = numbers.find(option); at != numbers.end() && i + 1 < count)
             *at->second = std::strtoull(arguments[++i], nullptr, 10);
         else std::cerr << "not understood: " << option << '\n', std::exit(2);
@@ -120,6 +124,8 @@ int main(int count, char** arguments) {
     const auto word = [](std::size_t i) { return "w" + std::to_string(i); };
     bm25_index index(plain(), {.positions = false});
     plain_bm25 reference;
+    std::ofstream written;
+    if (!s.write.empty()) written.open(s.write + "/texts");
     for (std::size_t i = 0; i < s.n; ++i) {
         std::vector<std::string> words;
         std::string text;
@@ -128,8 +134,12 @@ int main(int count, char** arguments) {
             text += words.back() + ' ';
         }
         index.add(unit_at(i), text);
+        if (written.is_open()) written << text << '\n';
         reference.add(words);
     }
+
+    if (written.is_open()) written.close();
+    const bool writes = !s.write.empty();
 
     nlohmann::json out = nlohmann::json::array();
     for (const bool frequent : {true, false}) {
@@ -149,6 +159,10 @@ int main(int count, char** arguments) {
         for (const auto& words : questions) {
             texts.emplace_back();
             for (const std::string& w : words) texts.back() += w + ' ';
+        }
+        if (writes) {
+            std::ofstream file(s.write + (frequent ? "/A" : "/B"));
+            for (const std::string& text : texts) file << text << '\n';
         }
         std::size_t mismatches = 0;
         std::vector<double> ours, plain;
