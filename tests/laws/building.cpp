@@ -156,7 +156,7 @@ TEST_CASE("laws: growers") {
     second_growth_adds_nothing(tree);
 }
 
-TEST_CASE("laws: expanders") {
+TEST_CASE("laws: expanders that ask nobody") {
     corpus c = before_growing();
     code_chunks({.most_tokens = 30}).grow(c);
     expander_laws(c, identity{.of = unit_kind::chunk});
