@@ -53,7 +53,7 @@ class bm25_parts;
 
 /// Changing it needs exclusive access; const calls may overlap.
 ///
-/// Memory  12 bytes a posting and 4 a position, 4 a distinct word of a key, about 120 a distinct word of the index.
+/// Memory  12 bytes a posting, with positions 4 more and 4 a position, 4 a distinct word of a key, about 120 a distinct word of the index.
 /// Errors  usage_error `bm25.options`, `bm25.weight`, `bm25.no_positions` (a phrase, without positions). A call that
 ///         throws has changed nothing.
 class bm25_index {
@@ -132,7 +132,8 @@ class bm25_index {
     using posting = detail::bm25_posting;
     struct term_data {
         std::vector<posting> postings;  // by key, ascending
-        std::vector<std::uint32_t> positions;
+        // Where each posting's positions begin; the next one's are the end. Both empty without positions.
+        std::vector<std::uint32_t> first_positions, positions;
         detail::bm25_best_postings best;
         bool best_known = true;  // not after a removal
     };
@@ -198,7 +199,6 @@ class bm25_index {
     bool has_words(const word_group& group, std::uint32_t key) const noexcept;
     bool has_phrase(const word_group& group, std::uint32_t key) const noexcept;
     void count_unit(std::size_t before, std::size_t after) noexcept;
-    std::uint32_t number_key(unit_id unit, double length);
     void unlist(std::uint32_t key) noexcept;
     std::size_t forget(unit_id unit, key_id except);
 
@@ -207,7 +207,6 @@ class bm25_index {
     std::unordered_map<std::string, std::uint32_t, text_hash, std::equal_to<>> term_numbers_;
     std::vector<term_data> terms_;
     std::vector<key_data> keys_;
-    std::vector<float> lengths_;  // of the keys, as scored: in Lucene's form if asked for
     std::unordered_map<unit_id, std::vector<std::uint32_t>> keys_of_;
     std::vector<std::size_t> units_owning_;  // how many units own 0 (unused), 1, 2, ... keys: the most, without a scan
     std::size_t size_ = 0, counted_ = 0, most_keys_ = 0;
@@ -259,7 +258,9 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
         offset += last + field_gap;
     }
 
-    const std::uint32_t number = number_key(unit, length);
+    const auto number = static_cast<std::uint32_t>(keys_.size());
+    const float scored = scored_length(length, options_);
+    keys_.push_back({unit, length, {}, true});
     try {
         auto& own = keys_of_[unit];
         own.push_back(number);
@@ -275,9 +276,12 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
             }
             term_data& t = terms_[at->second];
             keys_.back().terms.push_back(at->second);
-            t.postings.push_back({number, o.frequency, static_cast<std::uint32_t>(t.positions.size())});
-            t.positions.insert(t.positions.end(), o.positions.begin(), o.positions.end());
-            t.best.add(o.frequency, lengths_.back());
+            t.postings.push_back({number, o.frequency, scored});
+            if (options_.positions) {
+                t.first_positions.push_back(static_cast<std::uint32_t>(t.positions.size()));
+                t.positions.insert(t.positions.end(), o.positions.begin(), o.positions.end());
+            }
+            t.best.add(o.frequency, scored);
         }
         std::ranges::sort(keys_.back().terms);
         if (units_owning_.size() <= own.size()) units_owning_.resize(own.size() + 1);
@@ -288,7 +292,6 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
             if (own->second.empty()) keys_of_.erase(own);
         }
         keys_.pop_back();
-        lengths_.pop_back();
         throw;
     }
     const std::size_t owned = keys_of_.find(unit)->second.size();
@@ -299,18 +302,6 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
         total_length_ += length;
     }
     return key_id{number};
-}
-
-// A key with the next number, and no words yet.
-inline std::uint32_t bm25_index::number_key(unit_id unit, double length) {
-    lengths_.push_back(scored_length(length, options_));
-    try {
-        keys_.push_back({unit, length, {}, true});
-    } catch (...) {
-        lengths_.pop_back();
-        throw;
-    }
-    return static_cast<std::uint32_t>(keys_.size() - 1);
 }
 
 // A unit that owned `before` keys owns `after` now. Requires  units_owning_ long enough for both.
@@ -327,13 +318,15 @@ inline void bm25_index::unlist(std::uint32_t key) noexcept {
         term_data& t = terms_[number];
         const auto at = std::ranges::lower_bound(t.postings, key, {}, &posting::key);
         if (at == t.postings.end() || at->key != key) continue;
-        const auto next = at + 1;
-        const std::size_t begin = at->first_position;
-        const std::size_t end = next == t.postings.end() ? t.positions.size() : next->first_position;
-        t.positions.erase(t.positions.begin() + static_cast<std::ptrdiff_t>(begin),
-                          t.positions.begin() + static_cast<std::ptrdiff_t>(end));
-        for (auto later = next; later != t.postings.end(); ++later)
-            later->first_position -= static_cast<std::uint32_t>(end - begin);
+        // Less than there are postings, if a posting was added last and there was no memory for its positions.
+        if (const std::ptrdiff_t i = at - t.postings.begin(); static_cast<std::size_t>(i) < t.first_positions.size()) {
+            const auto first = t.first_positions.begin() + i;
+            const std::uint32_t begin = *first;
+            const auto end = first + 1 == t.first_positions.end() ? static_cast<std::uint32_t>(t.positions.size()) : first[1];
+            t.positions.erase(t.positions.begin() + begin, t.positions.begin() + end);
+            for (auto later = first + 1; later != t.first_positions.end(); ++later) *later -= end - begin;
+            t.first_positions.erase(first);
+        }
         t.postings.erase(at);
         t.best_known = false;
     }
@@ -455,7 +448,7 @@ inline std::vector<scored_key> bm25_index::search(const lexical_probe& probe, st
     top_k<scored_key, detail::better_key> best(n);
     const auto admits = [&](std::uint32_t key) { return allowed.contains(keys_[key].unit) && meets(wanted, key); };
     const auto make = [&](std::uint32_t key, float score) { return scored_key{keys_[key].unit, key_id{key}, score}; };
-    detail::bm25_walk(lists, lengths_, saturated, admits, make).run(n, wanted.none(), best);
+    detail::bm25_walk(lists, keys_.size(), saturated, admits, make).run(n, wanted.none(), best);
     return best.take();
 }
 
@@ -472,7 +465,8 @@ inline std::vector<scored_key> bm25_index::score(const lexical_probe& probe, std
             for (const std::uint32_t key : own->second) {
                 double sum = 0.0;
                 for (std::size_t i = 0; i < terms.size(); ++i)
-                    if (const posting* p = find(terms_[terms[i].term], key)) sum += weights[i] * saturated(p->frequency, lengths_[key]);
+                    if (const posting* p = find(terms_[terms[i].term], key))
+                        sum += weights[i] * saturated(p->frequency, p->length);
                 const scored_key candidate{unit, key_id{key}, static_cast<float>(sum)};
                 if (sum > 0.0 && meets(wanted, key) && (best.key == no_key || better(candidate, best)))
                     best = candidate;
@@ -497,7 +491,7 @@ inline score_bounds bm25_index::bounds(const lexical_probe& probe) const {
 inline double bm25_index::most_saturated(const term_data& t, const detail::bm25_saturation& saturated) const noexcept {
     if (t.best_known) return t.best.most(saturated);
     double most = 0.0;
-    for (const posting& p : t.postings) most = (std::max)(most, saturated(p.frequency, lengths_[p.key]));
+    for (const posting& p : t.postings) most = (std::max)(most, saturated(p.frequency, p.length));
     return most;
 }
 
@@ -547,20 +541,19 @@ inline bool bm25_index::has_phrase(const word_group& group, std::uint32_t key) c
 }
 
 inline std::span<const std::uint32_t> bm25_index::positions(const term_data& t, const posting& p) const noexcept {
-    const posting* next = &p + 1;
-    const bool last = next == t.postings.data() + t.postings.size();
-    const std::size_t end = last ? t.positions.size() : next->first_position;
-    return std::span(t.positions).subspan(p.first_position, end - p.first_position);
+    const auto i = static_cast<std::size_t>(&p - t.postings.data());
+    const std::size_t begin = t.first_positions[i];
+    const std::size_t end = i + 1 == t.postings.size() ? t.positions.size() : t.first_positions[i + 1];
+    return std::span(t.positions).subspan(begin, end - begin);
 }
 
 inline std::size_t bm25_index::memory() const noexcept {
     std::size_t bytes = keys_.capacity() * sizeof(key_data) + terms_.capacity() * sizeof(term_data);
     for (const auto& [term, number] : term_numbers_) bytes += sizeof(std::string) + term.capacity() + 48;
     for (const term_data& t : terms_)
-        bytes += t.postings.capacity() * sizeof(posting) + t.positions.capacity() * sizeof(std::uint32_t) +
-                 t.best.memory();
+        bytes += t.postings.capacity() * sizeof(posting) + t.best.memory() +
+                 (t.first_positions.capacity() + t.positions.capacity()) * sizeof(std::uint32_t);
     for (const key_data& k : keys_) bytes += k.terms.capacity() * sizeof(std::uint32_t);
-    bytes += lengths_.capacity() * sizeof(float);
     return bytes + 100 * keys_of_.size() + units_owning_.capacity() * sizeof(std::size_t);
 }
 

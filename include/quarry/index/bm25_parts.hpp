@@ -207,7 +207,7 @@ inline std::vector<scored_key> bm25_parts::search(const lexical_probe& probe, st
         const auto make = [&](std::uint32_t key, float score) {
             return scored_key{p.index->keys_[key].unit, key_id{first_key_[i] + key}, score};
         };
-        detail::bm25_walk(lists, p.index->lengths_, saturated, admits, make).run(n, wanted.none(), best);
+        detail::bm25_walk(lists, p.index->keys_.size(), saturated, admits, make).run(n, wanted.none(), best);
     }
     return best.take();
 }
@@ -228,7 +228,7 @@ inline std::vector<scored_key> bm25_parts::score(const lexical_probe& probe, std
                 double sum = 0.0;
                 for (const asked_term& a : terms)
                     if (const auto* posting = a.in_parts[i] ? p.index->find(*a.in_parts[i], key) : nullptr)
-                        sum += a.weight * saturated(posting->frequency, p.index->lengths_[key]);
+                        sum += a.weight * saturated(posting->frequency, posting->length);
                 const scored_key candidate{best.unit, key_id{first_key_[i] + key}, static_cast<float>(sum)};
                 if (sum > 0.0 && p.index->meets(wanted, key) && (best.key == no_key || better(candidate, best)))
                     best = candidate;
@@ -252,7 +252,7 @@ inline score_bounds bm25_parts::bounds(const lexical_probe& probe) const {
             }
             for (const auto& posting : a.in_parts[i]->postings)
                 if (is_alive(p, posting.key))
-                    most = (std::max)(most, saturated(posting.frequency, p.index->lengths_[posting.key]));
+                    most = (std::max)(most, saturated(posting.frequency, posting.length));
         }
         high += a.weight * most;
     }

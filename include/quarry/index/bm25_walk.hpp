@@ -21,11 +21,11 @@
 
 namespace QUARRY_NAMESPACE::detail {  // not promised
 
-/// A word in a key. Its positions begin at `first_position` in those of the word; the next posting's are the end.
+/// A word in a key. The key's length stands here too, so that a walk reads in one place only.
 struct bm25_posting {
     std::uint32_t key;
     float frequency;  // weighted
-    std::uint32_t first_position;
+    float length;     // of the key, weighted, as scored: in Lucene's form if asked for
 };
 
 /// tf / (tf + k1 (1 - b + b dl / avgdl)): below 1, more for more occurrences, less for longer texts.
@@ -54,10 +54,9 @@ struct bm25_list {
 template <class Admits, class Make>
 class bm25_walk {
    public:
-    /// `lengths`  of all keys. `admits(key)`  whether it may be in the answer. `make(key, score)`  the answer's entry.
-    bm25_walk(std::span<const bm25_list> lists, std::span<const float> lengths, bm25_saturation saturation,
-              Admits admits, Make make)
-        : lengths_(lengths), saturation_(saturation), admits_(admits), make_(make), sums_(window, 0.0) {
+    /// `keys`  how many there are. `admits(key)`  whether it may be in the answer. `make(key, score)`  the answer's entry.
+    bm25_walk(std::span<const bm25_list> lists, std::size_t keys, bm25_saturation saturation, Admits admits, Make make)
+        : keys_(keys), saturation_(saturation), admits_(admits), make_(make), sums_(window, 0.0) {
         for (const bm25_list& l : lists) {
             const bm25_posting* begin = l.postings.data();
             cursors_.push_back({begin, begin, begin + l.postings.size(), l.weight, l.most, 0.0, false});
@@ -98,7 +97,7 @@ class bm25_walk {
     };
 
     double part_of(const cursor& c, const bm25_posting& p) const noexcept {
-        return c.weight * saturation_(p.frequency, lengths_[p.key]);
+        return c.weight * saturation_(p.frequency, p.length);
     }
 
     // Scores are rounded to float; a bound is compared with room for that.
@@ -149,7 +148,7 @@ class bm25_walk {
             else in_doubt_.push_back({key, sum});
         };
         if (walked >= window / 2) {
-            const auto keys = static_cast<std::uint32_t>((std::min)(std::size_t{past}, lengths_.size()));
+            const auto keys = static_cast<std::uint32_t>((std::min)(std::size_t{past}, keys_));
             for (std::uint32_t key = base; key < keys; ++key) take(key);
         } else {
             for (const cursor& c : cursors_)
@@ -203,7 +202,7 @@ class bm25_walk {
         return true;
     }
 
-    std::span<const float> lengths_;
+    std::size_t keys_;
     bm25_saturation saturation_;
     Admits admits_;
     Make make_;

@@ -84,11 +84,13 @@ struct merger<bm25_index> {
                 auto& to = out.terms_[at->second];
                 for (const auto& posting : term.postings) {
                     if (!kept(posting)) continue;
-                    const auto places = from->positions(term, posting);
-                    to.postings.push_back(
-                        {renumbered[posting.key], posting.frequency, static_cast<std::uint32_t>(to.positions.size())});
-                    to.positions.insert(to.positions.end(), places.begin(), places.end());
-                    to.best.add(posting.frequency, out.lengths_[renumbered[posting.key]]);
+                    to.postings.push_back({renumbered[posting.key], posting.frequency, posting.length});
+                    to.best.add(posting.frequency, posting.length);
+                    if (out.options_.positions) {
+                        const auto places = from->positions(term, posting);
+                        to.first_positions.push_back(static_cast<std::uint32_t>(to.positions.size()));
+                        to.positions.insert(to.positions.end(), places.begin(), places.end());
+                    }
                     out.keys_[renumbered[posting.key]].terms.push_back(at->second);
                 }
             }
@@ -114,7 +116,8 @@ struct merger<bm25_index> {
 
    private:
     static std::uint32_t add_key(bm25_index& out, const bm25_index::key_data& key) {
-        const std::uint32_t number = out.number_key(key.unit, key.exact_length);
+        const auto number = static_cast<std::uint32_t>(out.keys_.size());
+        out.keys_.push_back({key.unit, key.exact_length, {}, true});
         out.keys_.back().terms.reserve(key.terms.size());
         auto& own = out.keys_of_[key.unit];
         own.push_back(number);

@@ -80,23 +80,22 @@ struct saved<bm25_index> {
         for (const auto& [text, number] : index.term_numbers_) texts[number] = text;
         out.count(static_cast<std::size_t>(
             std::ranges::count_if(index.terms_, [](const auto& t) { return !t.postings.empty(); })));
-        std::vector<std::uint32_t> keys, first;
+        std::vector<std::uint32_t> keys;
         std::vector<float> frequencies;
         for (std::size_t i = 0; i < texts.size(); ++i) {
             const auto& t = index.terms_[i];
             if (t.postings.empty()) continue;
-            keys.clear(), first.clear(), frequencies.clear();
+            keys.clear(), frequencies.clear();
             for (const auto& p : t.postings) {
                 keys.push_back(p.key);
                 frequencies.push_back(p.frequency);
-                first.push_back(p.first_position);
             }
             out.text(texts[i]);
             out.count(keys.size());
             out.numbers(std::span<const std::uint32_t>(keys));
             out.numbers(std::span<const float>(frequencies));
             if (!index.options_.positions) continue;
-            out.numbers(std::span<const std::uint32_t>(first));
+            out.numbers(std::span<const std::uint32_t>(t.first_positions));
             out.count(t.positions.size());
             out.numbers(std::span<const std::uint32_t>(t.positions));
         }
@@ -134,7 +133,6 @@ struct saved<bm25_index> {
         const std::size_t count = in.count(5);
         if (count >= UINT32_MAX) in.refuse("there are more keys than ids");
         index.keys_.reserve(count);
-        index.lengths_.reserve(count);
         double total = 0.0;
         for (std::size_t i = 0; i < count; ++i) {
             bm25_index::key_data key{};
@@ -152,7 +150,6 @@ struct saved<bm25_index> {
                 index.counted_ += key.exact_length > 0.0;
                 total += key.exact_length;
             }
-            index.lengths_.push_back(bm25_index::scored_length(key.exact_length, index.options_));
             index.keys_.push_back(std::move(key));
         }
         // Sums of many numbers differ by their order, and lengths that were taken out again leave rounding behind.
@@ -184,10 +181,12 @@ struct saved<bm25_index> {
                 in.refuse(concat("posting ", i, " of term ", detail::quoted(text), " names key ", keys[i]));
             if (!is_finite(frequencies[i]) || frequencies[i] <= 0.0f)
                 in.refuse(concat("term ", detail::quoted(text), " occurs ", frequencies[i], " times"));
-            t.postings.push_back({keys[i], frequencies[i], first[i]});
-            t.best.add(frequencies[i], index.lengths_[keys[i]]);
+            t.postings.push_back(
+                {keys[i], frequencies[i], bm25_index::scored_length(index.keys_[keys[i]].exact_length, index.options_)});
+            t.best.add(frequencies[i], t.postings.back().length);
             index.keys_[keys[i]].terms.push_back(number);
         }
+        if (index.options_.positions) t.first_positions.assign(first.begin(), first.end());
         index.terms_.push_back(std::move(t));
     }
 };
