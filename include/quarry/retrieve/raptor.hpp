@@ -84,15 +84,15 @@ class summary_forest {
 
     /// The units at the bottom below a summary, each once.
     std::vector<unit_id> leaves_below(unit_id summary) const {
-        std::vector<unit_id> out, todo{summary}, seen;
-        while (!todo.empty()) {
-            const unit_id unit = todo.back();
-            todo.pop_back();
+        std::vector<unit_id> out, waiting{summary}, seen;
+        while (!waiting.empty()) {
+            const unit_id unit = waiting.back();
+            waiting.pop_back();
             const auto at = below_.find(unit);
             if (at == below_.end()) out.push_back(unit);
             else if (std::ranges::find(seen, unit) == seen.end()) {
                 seen.push_back(unit);
-                todo.insert(todo.end(), at->second.begin(), at->second.end());
+                waiting.insert(waiting.end(), at->second.begin(), at->second.end());
             }
         }
         std::ranges::sort(out);
