@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,11 +14,11 @@
 
 #include "../config.hpp"
 #include "../core/corpus.hpp"
-#include "../core/error.hpp"
 #include "../core/ids.hpp"
 #include "../core/unit.hpp"
 #include "../detail/text.hpp"
 #include "../text/chunker.hpp"
+#include "add_chunks.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -34,32 +33,17 @@ class chunks {
     /// Errors  usage_error `corpus.duplicate_id` if the article has one of these parts already, `corpus.unknown_unit`;
     ///         what the counter throws. The corpus is then what it was.
     std::vector<unit_id> grow(corpus& c, unit_id article) const {
-        // Copied: adding a part may move what views point to.
-        const std::string text(c.text(article)), id(c.id(article));
-        const std::span<const heading> given = c.headings(article);
+        const std::string_view text = c.text(article);
         std::vector<part> parts;
-        for (text_chunk& piece : chunker_(text, std::vector<heading>(given.begin(), given.end()))) {
-            if (detail::trimmed(std::string_view(text).substr(piece.own.begin, piece.own.size())).empty()) continue;
-            part p{.kind = unit_kind::chunk, .span = piece.span, .title = std::move(piece.path)};
-            p.id = detail::concat(id, '#', piece.span.begin, '-', piece.span.end);
-            if (c.find(p.id))
-                detail::raise<usage_error>("corpus.duplicate_id",
-                                           "quarry::chunks: there is a unit " + detail::quoted(p.id) + " already");
-            parts.push_back(std::move(p));
+        for (text_chunk& piece : chunker_(text, c.headings(article))) {
+            if (detail::trimmed(text.substr(piece.own.begin, piece.own.size())).empty()) continue;
+            parts.push_back({.kind = unit_kind::chunk, .span = piece.span, .title = std::move(piece.path)});
         }
-        std::vector<unit_id> grown;
-        for (part& p : parts) grown.push_back(c.add_part(article, std::move(p)));
-        return grown;
+        return detail::add_chunks(c, article, std::move(parts), "quarry::chunks");
     }
 
     /// Adds the chunks of every article; says how many.
-    std::size_t grow(corpus& c) const {
-        std::size_t count = 0;
-        const std::size_t before = c.size();
-        for (std::size_t i = 0; i < before; ++i)
-            if (c.kind(unit_at(i)) == unit_kind::article) count += grow(c, unit_at(i)).size();
-        return count;
-    }
+    std::size_t grow(corpus& c) const { return detail::grow_articles(*this, c); }
 
    private:
     chunker<Counter> chunker_;

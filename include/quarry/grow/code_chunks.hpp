@@ -20,12 +20,12 @@
 
 #include "../config.hpp"
 #include "../core/corpus.hpp"
-#include "../core/error.hpp"
 #include "../core/ids.hpp"
 #include "../core/unit.hpp"
 #include "../detail/text.hpp"
 #include "../text/code_outline.hpp"
 #include "../text/token_counter.hpp"
+#include "add_chunks.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -58,29 +58,14 @@ class code_chunks {
         auto layout = code_layout_of(c.title(article));
         if (!layout) layout = code_layout_of(c.id(article));
         if (!layout) return {};
-        const std::string text(c.text(article)), id(c.id(article));
         std::vector<part> parts;
-        for (code_piece& piece : cut_code(text, *layout, options_)) {
-            part p{.kind = unit_kind::chunk, .span = piece.span, .title = std::move(piece.path)};
-            p.id = detail::concat(id, '#', piece.span.begin, '-', piece.span.end);
-            if (c.find(p.id))
-                detail::raise<usage_error>("corpus.duplicate_id",
-                                           "quarry::code_chunks: there is a unit " + detail::quoted(p.id) + " already");
-            parts.push_back(std::move(p));
-        }
-        std::vector<unit_id> grown;
-        for (part& p : parts) grown.push_back(c.add_part(article, std::move(p)));
-        return grown;
+        for (code_piece& piece : cut_code(c.text(article), *layout, options_))
+            parts.push_back({.kind = unit_kind::chunk, .span = piece.span, .title = std::move(piece.path)});
+        return detail::add_chunks(c, article, std::move(parts), "quarry::code_chunks");
     }
 
     /// The same for every article; says how many chunks there are.
-    std::size_t grow(corpus& c) const {
-        std::size_t count = 0;
-        const std::size_t before = c.size();
-        for (std::size_t i = 0; i < before; ++i)
-            if (c.kind(unit_at(i)) == unit_kind::article) count += grow(c, unit_at(i)).size();
-        return count;
-    }
+    std::size_t grow(corpus& c) const { return detail::grow_articles(*this, c); }
 
    private:
     code_chunk_options options_;
