@@ -55,7 +55,8 @@ int main() {
         std::cout << '\n';
     }
 
-    const auto days = build(c, identity{}, embed), tops = build(c, identity{.of = unit_kind::generated}, embed);
+    const auto days = build_vectors(c, identity{}, embed),
+               tops = build_vectors(c, identity{.of = unit_kind::generated}, embed);
     const auto search = raptor_collapsed(dense(days.vectors, embed), dense(tops.vectors, embed));
     std::cout << '\n';
     ask("What was the food like? (summaries allowed)", search, query("bread soup cook").include_generated());

@@ -320,9 +320,7 @@ typename library<E>::prepared library<E>::prepare(const change& c, const generat
                     "quarry::library: there is a unit " + detail::quoted(p.units.id(unit_at(i))) + " already");
         }
     for (const layer& l : frame_->layers) {
-        std::vector<unit_id> units;
-        for (std::size_t i = 0; i < p.units.size(); ++i)
-            if (p.units.kind(unit_at(i)) == l.level()) units.push_back(unit_at(i));
+        const std::vector<unit_id> units = detail::units_of(p.units, l.level());
         build_report made;
         if (l.asks() && !ask) {
             p.units_to_ask_for += units.size();

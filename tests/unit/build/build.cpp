@@ -110,6 +110,57 @@ TEST_CASE("without an embedder an index of words is built, the same as with one"
     }
 }
 
+TEST_CASE("without words an index of vectors is built, the same as with them") {
+    const corpus c = toy::corpus_of(texts());
+    const toy::letter_embedder embed;
+    const dense_base alone = build_vectors(c, identity{}, embed);
+    const knowledge_base both = build(c, identity{}, embed);
+    CHECK(alone.report.keys == 40);
+    CHECK(alone.report.embedder_calls == 1);
+    CHECK(alone.report.bytes_of_bm25 == 0);
+    CHECK(alone.report.bytes_of_vectors == alone.vectors.index.memory());
+    const auto one = dense(alone.vectors, embed).retrieve("a word", 40),
+               other = dense(both.vectors, embed).retrieve("a word", 40);
+    REQUIRE(one.size() == other.size());
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        CHECK(one[i].unit == other[i].unit);
+        CHECK(one[i].score == other[i].score);
+    }
+}
+
+TEST_CASE("keys of words alone are nothing that vectors could find, so their unit is reported") {
+    const corpus c = toy::corpus_of({"a", "b"});
+    const told expander{{{unit_id{0}, key_part::question, "how"},
+                         {unit_id{0}, key_part::title, "", {{"title", 1.0f}}},
+                         {unit_id{1}, key_part::title, "", {{"title", 1.0f}}}}};
+    const dense_base vectors = build_vectors(c, expander, toy::letter_embedder());
+    CHECK(vectors.report.keys == 1);
+    CHECK(vectors.vectors.keys->size() == 1);
+    CHECK(vectors.report.units_without_key == std::vector<unit_id>{unit_id{1}});
+    CHECK(build(c, expander, toy::letter_embedder()).report.units_without_key.empty());
+}
+
+TEST_CASE("a report counts keys by what they are of their unit, and time by stage") {
+    const corpus c = toy::corpus_of({"a", "b"});
+    const told expander{{{unit_id{0}, key_part::question, "how"},
+                         {unit_id{0}, key_part::question, "how"},
+                         {unit_id{1}, key_part::question, "why"},
+                         {unit_id{1}, key_part::title, "b"}}};
+    // A clock that goes on by a second whenever it is asked: a stage takes one, embedding and vectors one a batch.
+    using std::chrono::seconds;
+    int asked = 0;
+    const build_options options{.batch = 1, .now = [&] { return std::chrono::steady_clock::time_point(seconds(++asked)); }};
+    const build_report report = build(c, expander, toy::letter_embedder(), options).report;
+    CHECK(report.parts == std::map<key_part, std::size_t>{{key_part::title, 1}, {key_part::question, 2}});
+    CHECK(report.times.keys == seconds(1));
+    CHECK(report.times.words == seconds(1));
+    CHECK(report.times.embedding == seconds(3));
+    CHECK(report.times.vectors == seconds(3));
+    CHECK(build(c, expander, options).report.times.words == seconds(1));
+    CHECK(build(c, expander, options).report.times.embedding == seconds(0));
+    CHECK(build_vectors(c, expander, toy::letter_embedder(), options).report.times.embedding == seconds(3));
+}
+
 TEST_CASE("units that got no key are reported, since nothing can find them") {
     corpus c = toy::corpus_of({"apple", "", " \n\t ", "pear"});
     c.add_part(unit_id{0}, {.span = {0, 2}});
