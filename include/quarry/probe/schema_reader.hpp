@@ -70,7 +70,8 @@ class schema_reader {
         std::vector<std::string> whole_names;   // unstemmed, for relatives
         std::vector<std::string> told;          // stems of its description that no other field's has
         std::vector<std::string> prepositions;  // of its names and description
-        bool year_like = false;
+        bool year_like = false;                 // a bare year is meant for it
+        bool holds_years = false;               // where it is named, "the 1990s" may be
         double unit = 0.0;  // seconds, if it counts a length of time
     };
 
@@ -155,8 +156,8 @@ inline void schema_reader::learn(std::size_t f) {
         };
         const auto* least = known.least ? known.least->get_if<std::int64_t>() : nullptr;
         const auto* greatest = known.greatest ? known.greatest->get_if<std::int64_t>() : nullptr;
-        const bool looks_like_years = least && *least >= 1000 && greatest && *greatest < 3000;
-        p.year_like = says_year(p.names) || (says_year(p.told) && looks_like_years);
+        p.holds_years = least && *least >= 1000 && greatest && *greatest < 3000;
+        p.year_like = says_year(p.names) || (says_year(p.told) && p.holds_years);
         if (p.year_like) p.unit = 0.0;
     }
     for (const field_catalog::known_value& v : known.values)
@@ -433,8 +434,9 @@ class schema_reader::reading {
         if (type == field_type::date_time)
             return q.low.time.has_value() || (q.by_age && q.low.unit >= detail::seconds_a_day);
         if (type != field_type::integer && type != field_type::number) return false;
-        if (reader_.profiles_[f].year_like) return q.low.time && (q.rolling || q.low.time->years().has_value());
-        return q.low.number.has_value();
+        const bool years = q.low.time && (q.rolling || q.low.time->years().has_value());
+        if (reader_.profiles_[f].year_like) return years;
+        return q.low.number.has_value() || (years && reader_.profiles_[f].holds_years);
     }
 
     // 0: it does not speak of this field.
@@ -460,7 +462,7 @@ class schema_reader::reading {
         } else if (p.unit > 0 && q.noun == 0 && score == 0) {
             return 0;
         }
-        if (score == 0 && strong && q.noun == 0 && within_range(q, f)) score = 2;
+        if (score == 0 && strong && q.noun == 0 && q.low.number && within_range(q, f)) score = 2;
         if (q.low.time && score < 12) return 0;  // a bare year is a year
         return score;
     }
@@ -477,7 +479,7 @@ class schema_reader::reading {
         const std::string& name = fields_[f].declared.name;
         using detail::relation;
         if (type_of(f) == field_type::date_time) return date_leaves(q, name);
-        if (reader_.profiles_[f].year_like) return year_leaves(q, name);
+        if (reader_.profiles_[f].year_like || !q.low.number) return year_leaves(q, name);
         const auto value = [&](const detail::amount& a) {
             const double unit = reader_.profiles_[f].unit;
             return detail::number_value(a.unit > 0 && unit > 0 ? *a.number * a.unit / unit : *a.number);

@@ -215,6 +215,23 @@ TEST_CASE("a field of years takes years, and a hidden field takes nothing") {
     CHECK(filter("acme reports") == "none");
 }
 
+TEST_CASE("a field that holds years, whatever it is called, takes decades where the question names it") {
+    const field_catalog known(schema{{"opened", field_type::integer}, {"price", field_type::number}},
+                              {{"opened", 1952}, {"opened", 2024}, {"price", 1200.0}, {"price", 2400.0}});
+    const schema_reader reader(known, {.today = date_time::day(2026, 3, 10)});
+    const auto filter = [&](std::string_view q) {
+        const auto f = reader.read(q).narrowed;
+        return f ? f->to_string() : "none";
+    };
+    CHECK(filter("halls opened in the 1990s") == "and(ge(opened, 1990), le(opened, 1999))");
+    CHECK(filter("halls opened before the nineties") == "lt(opened, 1990)");
+    CHECK(filter("halls opened in the last 10 years") == "ge(opened, 2016)");
+    CHECK(filter("halls opened since 2015") == "ge(opened, 2015)");
+    CHECK(filter("halls of the 1990s") == "none");
+    CHECK_FALSE(reader.read("halls of the 1990s").complete);
+    CHECK(filter("the price in the 1990s") == "none");
+}
+
 TEST_CASE("a number in front of what is wanted is a limit, clamped to what the caller allows") {
     const kitchen k({}, {.most = 20});
     CHECK(k.read("five vegan desserts").limit == 5);
