@@ -23,13 +23,20 @@ namespace QUARRY_NAMESPACE {
 
 /// What a query may use up. The clock is an option so that tests need not wait.
 ///
-/// Running out is `cancelled` with code `budget.model_calls`, `budget.rerank_pairs` or `budget.deadline`. Of the first
-/// two, stages that may fail quietly are left out and the rest of the query is served.
+/// Where something runs out, optional stages (those that may fail quietly: probers, `rerank_first`, `diversify`,
+/// `only_relevant`) are left out, the latest in the flow first, and the result is `degraded`. What is not optional is
+/// paid before them. A deadline throws nothing: an optional stage does not begin after it, and everything else goes on.
+/// To give a query up, stop it.
+///
+/// Errors  what is not optional and cannot be paid: `cancelled` with code `budget.model_calls`, `budget.model_tokens`
+///         or `budget.rerank_pairs`.
 struct budget {
     std::size_t model_calls = SIZE_MAX;   // calls of embedders, generators and rerankers
+    std::size_t model_tokens = SIZE_MAX;  // of the prompts that generators are sent, as `count` counts
     std::size_t rerank_pairs = SIZE_MAX;  // passages that rerankers are shown
     std::optional<std::chrono::steady_clock::time_point> deadline{};
-    std::function<std::chrono::steady_clock::time_point()> now{};  // null: the steady clock
+    std::function<std::chrono::steady_clock::time_point()> now{};    // null: the steady clock
+    std::function<std::size_t(std::string_view text)> count{};  // null: a token for every three bytes, rather too many
 };
 
 class query {

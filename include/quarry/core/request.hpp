@@ -4,6 +4,7 @@
 // for. Stages may be asked again for more; a callable is not: its answer is in the memo.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -58,9 +59,18 @@ class memo {
 /// Single-threaded and not copyable; made by `retriever_interface::retrieve`. Stages that search for other words or
 /// under a narrower filter make a child of it, see `narrowed`.
 ///
-/// Errors  `cancelled` (`query.stopped`, `budget.deadline`, `budget.model_calls`, `budget.rerank_pairs`), usage_error
-///         `query.prepared`, `scope.example`, and what the source's `select` throws.
+/// Errors  `cancelled` (`query.stopped`, `budget.model_calls`, `budget.model_tokens`, `budget.rerank_pairs`; for what is
+///         optional also `budget.deadline`), usage_error `query.prepared`, `scope.example`, and what the source's
+///         `select` throws.
 class request {
+    // What a request and its children have in common besides the memo.
+    struct account {
+        ledger notes;
+        cost paid{}, kept{};
+        std::size_t optional = 0;  // depth of optional stages
+        std::vector<std::pair<const void*, std::string>> left_out;
+    };
+
    public:
     /// The query and the source must outlive the request.
     request(const query& q, source_ref source, std::shared_ptr<memo> shared = std::make_shared<memo>())
@@ -130,6 +140,9 @@ class request {
         return (a.units || !a.expression) && a.contains(unit);
     }
 
+    /// So many units may be returned at most.
+    std::size_t possible() const noexcept { return allowed().units ? allowed().units->count() : source_.size(); }
+
     lexical_probe words() const noexcept {
         return {text_, query_->required(), query_->forbidden(), query_->phrases()};
     }
@@ -146,51 +159,87 @@ class request {
     std::shared_ptr<const ledger> share_notes() const noexcept { return {spent_, &spent_->notes}; }
     memo& remembered() const noexcept { return *memo_; }
 
-    /// Throws if the query was stopped or its deadline has passed. Called between stages and before every callable.
+    /// Has the deadline passed? Then no optional stage begins.
+    bool late() const {
+        const budget& b = query_->allowance();
+        return b.deadline && (b.now ? b.now() : std::chrono::steady_clock::now()) > *b.deadline;
+    }
+
+    /// Throws if the query was stopped, and for an optional stage also if it is late. Called between stages and before
+    /// every callable.
     void check() const {
         if (query_->stop_token().stop_requested())
             detail::raise<cancelled>("query.stopped", "quarry: the query was stopped");
-        const budget& b = query_->allowance();
-        if (b.deadline && (b.now ? b.now() : std::chrono::steady_clock::now()) > *b.deadline)
+        if (spent_->optional != 0 && late())
             detail::raise<cancelled>("budget.deadline", "quarry: the query's deadline has passed");
     }
 
-    /// To be called before a callable is: counts it against the budget.
-    void pay_for_a_call() { pay_for_calls(1); }
-    /// For several that are made together: all of them or none.
-    void pay_for_calls(std::size_t n) {
-        check();
-        const std::size_t most = query_->allowance().model_calls;
-        if (n > most - spent_->calls)
-            detail::raise<cancelled>("budget.model_calls",
-                                     detail::concat("quarry: the query may make ", most, " model calls, this would be ",
-                                                    spent_->calls + n));
-        spent_->calls += n;
-    }
-    std::size_t paid_calls() const noexcept { return spent_->calls; }
+    /// To be called before a callable is: counts what it is asked for against the budget, all of it or nothing.
+    void pay(const cost& price);
+    void pay_for_a_call() { pay({.calls = 1}); }
+    const cost& paid() const noexcept { return spent_->paid; }
+    std::size_t paid_calls() const noexcept { return spent_->paid.calls; }
 
-    /// The same for passages that a judge is shown.
-    void pay_for_pairs(std::size_t n) {
-        check();
-        if (n > pairs_left())
-            detail::raise<cancelled>("budget.rerank_pairs",
-                                     detail::concat("quarry: the query may show ", query_->allowance().rerank_pairs,
-                                                    " passages to judges, this would be ", spent_->pairs + n));
-        spent_->pairs += n;
+    /// Must what is not optional be paid ahead of what is?
+    bool counts_calls() const noexcept { return query_->allowance().model_calls != SIZE_MAX; }
+    /// What a prompt takes of the budget; 0 where that is not limited.
+    std::size_t tokens_of(std::string_view prompt) const {
+        const budget& b = query_->allowance();
+        if (b.model_tokens == SIZE_MAX) return 0;
+        return b.count ? b.count(prompt) : (prompt.size() + 2) / 3;
     }
-    std::size_t pairs_left() const noexcept { return query_->allowance().rerank_pairs - spent_->pairs; }
+
+    /// Stages that were left out for this text, by an identity that each has.
+    void leave_out(const void* stage) { spent_->left_out.emplace_back(stage, std::string(text_)); }
+    bool left_out(const void* stage) const {
+        return std::ranges::any_of(spent_->left_out,
+                                   [&](const auto& s) { return s.first == stage && s.second == text_; });
+    }
+
+    /// While it lives, whatever this request and its children do is optional.
+    class optional_work {
+       public:
+        explicit optional_work(request& r) : spent_(r.spent_) { ++spent_->optional; }
+        ~optional_work() { --spent_->optional; }
+        optional_work(const optional_work&) = delete;
+        optional_work& operator=(const optional_work&) = delete;
+
+       private:
+        std::shared_ptr<account> spent_;
+    };
+
+    /// While it lives, optional stages leave this much of the budget to what is not.
+    class reserve {
+       public:
+        reserve(request& r, const cost& kept) : spent_(r.spent_), before_(spent_->kept) {
+            spent_->kept.calls += kept.calls;
+            spent_->kept.pairs += kept.pairs;
+        }
+        ~reserve() { spent_->kept = before_; }
+        reserve(const reserve&) = delete;
+        reserve& operator=(const reserve&) = delete;
+
+       private:
+        std::shared_ptr<account> spent_;
+        cost before_;
+    };
+
     /// A request and its children do; two queries of a batch do not.
     bool shares_budget_with(const request& other) const noexcept { return spent_ == other.spent_; }
 
    private:
-    // What a request and its children have in common besides the memo.
-    struct account {
-        ledger notes;
-        std::size_t calls = 0;
-        std::size_t pairs = 0;
-    };
-
     request(const request&) = default;  // for children
+
+    // Throws where `n` more are beyond `most`, or beyond what an optional stage may take of it.
+    void require_left(std::string_view code, std::string_view what, std::size_t n, std::size_t paid, std::size_t kept,
+                      std::size_t most) const {
+        if (spent_->optional == 0) kept = 0;
+        const std::size_t left = most - paid;  // never more is paid than allowed
+        if (n <= left && kept <= left - n) return;
+        detail::raise<cancelled>(
+            code, detail::concat("quarry: the query may take ", most, ' ', what, ", this would be ", paid + n,
+                                 kept == 0 ? "" : detail::concat(" beside ", kept, " kept for what is not optional")));
+    }
 
     void require_fitting(const query& q) const {
         if (q.filtered() || q.scoped() || q.example() || q.includes_generated())
@@ -246,6 +295,20 @@ inline selection both(const selection& a, const selection& b) {
 }
 
 }  // namespace detail
+
+inline void request::pay(const cost& price) {
+    check();
+    const budget& most = query_->allowance();
+    const cost &paid = spent_->paid, &kept = spent_->kept;
+    if (most.model_calls != SIZE_MAX)
+        require_left("budget.model_calls", "model calls", price.calls, paid.calls, kept.calls, most.model_calls);
+    if (most.model_tokens != SIZE_MAX)
+        require_left("budget.model_tokens", "tokens of prompts", price.tokens, paid.tokens, 0, most.model_tokens);
+    if (most.rerank_pairs != SIZE_MAX)
+        require_left("budget.rerank_pairs", "passages for judges", price.pairs, paid.pairs, kept.pairs,
+                     most.rerank_pairs);
+    spent_->paid += price;
+}
 
 inline request request::among(std::shared_ptr<const unit_set> units) const {
     request child(*this);

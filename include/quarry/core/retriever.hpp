@@ -96,6 +96,8 @@ class retriever_interface {
         r.check();
         const std::size_t skip = r.asked().skipped();
         const std::size_t reach = k > SIZE_MAX - skip ? SIZE_MAX : k + skip;
+        // What is not optional is paid first.
+        if (k != 0 && r.counts_calls()) detail::prepare(derived(), std::span(&r, 1));
         auto found = k == 0 ? decltype(derived().run(r, k)){} : derived().run(r, reach);
         found.hits.erase(found.hits.begin(), found.hits.begin() + static_cast<std::ptrdiff_t>((std::min)(
                                                                       skip, found.hits.size())));

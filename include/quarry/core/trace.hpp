@@ -50,6 +50,23 @@ constexpr std::string_view name_of(trace_code code) noexcept {
     return names[static_cast<std::size_t>(code)];
 }
 
+/// What callables were asked for.
+struct cost {
+    std::size_t calls = 0;   // of embedders, generators and rerankers
+    std::size_t texts = 0;   // that embedders were given
+    std::size_t pairs = 0;   // passages that rerankers were shown
+    std::size_t tokens = 0;  // of prompts, where the budget limits them
+
+    cost& operator+=(const cost& other) noexcept {
+        calls += other.calls;
+        texts += other.texts;
+        pairs += other.pairs;
+        tokens += other.tokens;
+        return *this;
+    }
+    friend bool operator==(const cost&, const cost&) = default;
+};
+
 struct trace_event {
     trace_code code;
     std::string_view stage;  // a literal: "bm25", "dense", "whole_article"

@@ -31,22 +31,16 @@ inline void keep_reply(const request& q, callable_identity who, const prompt& p,
     q.remembered().keep_text(who, hexadecimal(p.fingerprint()), (c.cut_off ? "1" : "0") + c.text);
 }
 
-/// The generator's reply; `before_paying` is called if it has to be asked.
+/// The generator's reply.
 ///
 /// Errors  `cancelled` before the call; whatever the generator throws, unchanged.
-template <Generator G, class Before>
-completion remembered_reply(request& q, callable_identity who, const G& generator, const prompt& p,
-                            Before before_paying) {
+template <Generator G>
+completion remembered_reply(request& q, callable_identity who, const G& generator, const prompt& p) {
     if (auto known = known_reply(q, who, p)) return *std::move(known);
-    before_paying();
-    q.pay_for_a_call();
+    q.pay({.calls = 1, .tokens = q.tokens_of(p.whole())});
     completion c = generate(generator, p, q.asked().stop_token());
     keep_reply(q, who, p, c);
     return c;
-}
-template <Generator G>
-completion remembered_reply(request& q, callable_identity who, const G& generator, const prompt& p) {
-    return remembered_reply(q, who, generator, p, [] {});
 }
 
 /// The replies to many prompts, at most `at_once` calls in flight; each that is not known is paid for.
@@ -62,7 +56,9 @@ std::vector<completion> remembered_replies(request& q, callable_identity who, co
         known.push_back(known_reply(q, who, p));
         if (!known.back()) fresh.push_back(p);
     }
-    q.pay_for_calls(fresh.size());
+    cost price{.calls = fresh.size()};
+    for (const prompt& p : fresh) price.tokens += q.tokens_of(p.whole());
+    q.pay(price);
     asking_options options;
     options.at_once = at_once;
     options.stop = q.asked().stop_token();

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,9 +81,8 @@ struct probed_query {
 /// What a prober sees of a request.
 class question {
    public:
-    /// The request must outlive it. `before_paying` is called once, before the first call is paid for.
-    explicit question(request& r, std::function<void()> before_paying = {})
-        : request_(&r), before_paying_(std::move(before_paying)) {}
+    /// The request must outlive it.
+    explicit question(request& r) : request_(&r) {}
 
     std::string_view text() const noexcept { return request_->text(); }
 
@@ -93,14 +91,11 @@ class question {
     /// Errors  `cancelled` before the call; whatever the generator throws, unchanged.
     template <Generator G>
     completion reply(callable_identity who, const G& generator, const prompt& p) {
-        return detail::remembered_reply(*request_, who, generator, p, [this] {
-            if (before_paying_) std::exchange(before_paying_, nullptr)();
-        });
+        return detail::remembered_reply(*request_, who, generator, p);
     }
 
    private:
     request* request_;
-    std::function<void()> before_paying_;
 };
 
 template <class P>

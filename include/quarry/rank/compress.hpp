@@ -82,7 +82,7 @@ class relevant_retriever : public retriever_interface<relevant_retriever<Base, G
             k, [&](std::size_t n) { return base_.run(q, (std::min)((std::max)(n, options_.first), options_.most)); },
             [&](std::vector<hit<scale>> hits) {
                 const std::size_t before = hits.size();
-                detail::attempt(q, options_.fail_quietly, "relevant", degraded, [&] { ask(q, hits); });
+                detail::attempt(q, {&options_, "relevant", options_.fail_quietly}, degraded, [&] { ask(q, hits); });
                 q.tell({trace_code::compressed, "relevant", before, hits.size()});
                 return hits;
             });
@@ -124,7 +124,7 @@ class relevant_retriever : public retriever_interface<relevant_retriever<Base, G
 /// Cost    one call a hit, at least `first` of them; more where hits were dropped and k are wanted. The same hit is
 /// asked
 ///         about once a request.
-/// Errors  `cancelled` for a query that was stopped or is late; with `fail_quietly` off, those of the generator.
+/// Errors  `cancelled` for a query that was stopped; with `fail_quietly` off, those of the generator.
 template <Askable G>
 auto only_relevant(G generator, relevance_options options = {}) {
     return stage{[generator = std::move(generator), options, token = detail::identity_token()]<Retriever Base>(

@@ -48,8 +48,8 @@ struct mmr {
     float floor = -1.0f;     // candidates with a smaller cosine to the question are not picked
     bool clamp = false;      // a negative cosine with a pick counts as 0: what is opposite is not more than different
     missing_vector missing = missing_vector::unlike;
-    bool fail_quietly =
-        true;  // where the embedder throws, the first k stay as they are; false: its exception comes out
+    bool fail_quietly = true;  // late, or where the embedder throws, the first k stay as they are; false: it is not
+                               // optional, and its exception comes out
 };
 
 struct mmr_pick {
@@ -105,7 +105,9 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
         std::vector<float> rows, relevance;
         std::vector<std::size_t> pool;  // the candidates that may be picked
         bool degraded = false;
-        detail::attempt(q, embeds && options_.fail_quietly, "mmr", degraded, [&] {
+        // Without an embedder nothing of it can fail, but mistakes of the caller's.
+        const bool quietly = options_.fail_quietly && (embeds || q.late());
+        detail::attempt(q, {&options_, "mmr", quietly}, degraded, [&] {
             rows = rows_of(q, candidates);
             const std::vector<float> probe = question_row(q);
             const std::size_t d = index_->dimension();

@@ -83,7 +83,7 @@ class listwise_judge {
         const auto windows = sliding_windows(passages.size(), options_.window, options_.step);
         for (const auto& [begin, end] : windows) {
             const std::size_t n = end - begin;
-            q.pay_for_pairs(n);
+            q.pay({.pairs = n});
             prompt_writer w(writer_);
             w.data("question", q.text());
             for (std::size_t i = 0; i < n; ++i)

@@ -63,6 +63,8 @@ class pointwise_judge {
                            options.most, " (fully) and nothing else."));
     }
 
+    std::size_t calls_for(std::size_t passages) const noexcept { return passages; }
+
     std::vector<float> scores(request& q, std::span<const std::string_view> passages) const {
         prompt_writer shared = writer_;
         shared.data("question", q.text()).share();

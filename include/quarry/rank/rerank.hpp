@@ -45,6 +45,9 @@ concept RequestJudge = requires(const J& judge, request& q, std::span<const std:
     { judge.scores(q, passages) } -> std::convertible_to<std::vector<float>>;  // as above
 };
 
+// Such a judge may also have
+//   calls_for(n)   how many calls it makes for n passages at most; else 1 is kept for it in a budget
+
 template <class J>
 concept Judge = Reranker<J> || RequestJudge<J>;
 
@@ -92,22 +95,28 @@ inline std::vector<float> checked_scores(std::vector<float> scores, std::size_t 
     return scores;
 }
 
+/// What judging n passages takes of a budget, as far as it is known beforehand.
+template <Judge J>
+cost price_of(const J& judge, std::size_t n, const judging_options& options) {
+    const std::size_t step = options.batch == 0 ? (std::max)(n, std::size_t{1}) : options.batch;
+    std::size_t calls = (n + step - 1) / step;
+    if constexpr (requires { { judge.calls_for(n) } -> std::convertible_to<std::size_t>; }) calls = judge.calls_for(n);
+    return {.calls = calls, .pairs = n};
+}
+
 /// What the judge gives for passages it is shown now.
 template <Judge J>
 std::vector<float> bought_scores(request& q, const J& judge, std::span<const std::string_view> passages,
                                  const judging_options& options) {
     std::vector<float> out;
     const std::size_t step = options.batch == 0 ? (std::max)(passages.size(), std::size_t{1}) : options.batch;
+    q.pay({.calls = RequestJudge<J> ? 0 : (passages.size() + step - 1) / step, .pairs = passages.size()});
     for (std::size_t first = 0; first < passages.size(); first += step) {
         const auto some = passages.subspan(first, (std::min)(step, passages.size() - first));
-        q.pay_for_pairs(some.size());
+        q.check();
         std::vector<float> scores;
-        if constexpr (RequestJudge<J>) {
-            scores = judge.scores(q, some);
-        } else {
-            q.pay_for_a_call();
-            scores = judge(q.text(), some);
-        }
+        if constexpr (RequestJudge<J>) scores = judge.scores(q, some);
+        else scores = judge(q.text(), some);
         scores = checked_scores(std::move(scores), some.size(), options.not_a_number_is_lowest);
         out.insert(out.end(), scores.begin(), scores.end());
     }
@@ -169,7 +178,12 @@ class reranked_retriever : public retriever_interface<reranked_retriever<Base, J
     void prepare(std::span<request> batch) const { detail::prepare(base_, batch); }
 
     results<scale> run(request& q, std::size_t k) const {
-        const auto candidates = base_.run(q, (std::max)(k, options_.fetch));
+        const std::size_t wanted = (std::max)(k, options_.fetch);
+        const auto candidates = [&] {
+            const std::size_t judged = (std::min)(wanted, q.possible());
+            const request::reserve kept(q, detail::price_of(judge_, judged, options_.judging));
+            return base_.run(q, wanted);
+        }();
         const auto units = detail::units_of_hits(candidates.hits, candidates.size());
         const auto scores = detail::judged_units(q, judge_, token_.get(), units, options_.judging);
         results<scale> out;
@@ -227,7 +241,7 @@ class first_reranked_retriever : public retriever_interface<first_reranked_retri
         const std::size_t wanted = (std::min)(options_.first, candidates.size());
         std::vector<placed> order = in_base_order(candidates);
         bool degraded = false;
-        detail::attempt(q, options_.fail_quietly, "rerank", degraded, [&] {
+        detail::attempt(q, {&options_, "rerank", options_.fail_quietly}, degraded, [&] {
             std::vector<placed> head = judged(q, candidates, wanted);
             std::ranges::copy(head, order.begin());
         });
@@ -320,8 +334,7 @@ class first_reranked_retriever : public retriever_interface<first_reranked_retri
 ///
 /// With `trust` between 0 and 1 a hit is worth trust / (60 + its rank by the judge) + (1 - trust) / (60 + its rank
 /// before). Order   chosen: position is the truth. What the judge holds for equal keeps the order that was. Cost    one
-/// call of the judge, or one a batch. Errors  usage_error `rerank.trust`; `cancelled` for a query that was stopped or
-/// is late; with `fail_quietly` off, also
+/// call of the judge, or one a batch. Errors  usage_error `rerank.trust`; `cancelled` for a query that was stopped; with `fail_quietly` off, also
 ///         callable_error `rerank.count`, `rerank.not_finite`, `rerank.order`, and whatever the judge throws.
 template <class J>
     requires(Judge<J> || Orderer<J>)

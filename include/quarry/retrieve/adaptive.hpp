@@ -122,7 +122,7 @@ class adaptive_writer {
                                options_.passages, ", ", options_.samples, " and ", options_.most_rounds));
     }
 
-    /// Errors  those of the base's first search; `cancelled` for a query that was stopped or is late. A generator that
+    /// Errors  those of the base's first search; `cancelled` for a query that was stopped. A generator that
     ///         fails, or is not paid for, ends the answer: `found.state` is then degraded.
     adaptive_answer answer(const query& asked) const {
         request q(asked, base_.source());
@@ -132,7 +132,7 @@ class adaptive_writer {
         bool degraded = false;
         if (r.out.taken == route::single || (r.out.taken == route::steps && options_.search_first))
             r.shown = search(r, std::string(q.text()));
-        detail::attempt(q, true, stage_name, degraded, [&] {
+        detail::attempt(q, {&options_, stage_name}, degraded, [&] {
             if (r.out.taken == route::steps)
                 write_in_steps(r);
             else
@@ -298,7 +298,7 @@ class adaptive_writer {
             detail::raise<cancelled>("budget.prompt_tokens",
                                      detail::concat("quarry::adaptive: a prompt may have ", options_.prompt_tokens,
                                                     " tokens, the smallest that can be written has ", tokens));
-        r.q.pay_for_a_call();
+        r.q.pay({.calls = 1, .tokens = r.q.tokens_of(p.whole())});
         ++r.out.calls;
         return generate(generator_, p, r.q.asked().stop_token());
     }

@@ -36,6 +36,9 @@ class learned_sparse_retriever : public retriever_interface<learned_sparse_retri
 
     source_ref source() const noexcept { return source_; }
     const key_table* keys() const noexcept { return keys_; }
+    void prepare(std::span<request> batch) const {
+        for (request& q : batch) weights(q);
+    }
 
     results<scale> run(request& q, std::size_t k) const {
         const term_weights probe = weights(q);

@@ -4,8 +4,9 @@
 //     search | probed_by(rewrite(model))                several texts, one search each, fused by rank
 //
 // The filter that a prober read is ANDed with the query's own filter and scope; it can only take away. A prober is
-// optional: where it throws or the budget has no call left for it, the question is searched as it was asked, the result
-// is `degraded` and the trace says why. Scope and filter of the query are not optional and never relaxed.
+// optional: where it throws, comes too late or is not paid for, the question is searched as it was asked, the result is
+// `degraded` and the trace says why. So are its texts, one by one: those that come too late are not searched for. Scope
+// and filter of the query are not optional and never relaxed.
 //
 // The surprising thing: a filter that leaves nothing is dropped by default, since a model's filter is wrong more often
 // than a question is answerless. Then too the result is `degraded`, and the trace has a `relaxed` event. Where an empty
@@ -56,18 +57,13 @@ struct probe_options {
 
 namespace detail {
 
-/// The prober's proposal, or nothing where it failed and that is allowed. Where calls are counted, what the base must
-/// buy is bought before what the prober may.
-template <class Base, QueryProber P>
-std::optional<probed_query> proposed(const Base& base, const P& prober, request& q, bool fail_quietly,
-                                     std::string_view stage) {
+/// The prober's proposal, or nothing where it failed and that is allowed.
+template <QueryProber P>
+std::optional<probed_query> proposed(const P& prober, request& q, bool fail_quietly, std::string_view stage) {
     std::optional<probed_query> out;
     bool degraded = false;
-    const bool counted = fail_quietly && q.asked().allowance().model_calls != SIZE_MAX;
-    attempt(q, fail_quietly, stage, degraded, [&] {
-        question asked(q, [&] {
-            if (counted) prepare(base, std::span<request>(&q, 1));
-        });
+    attempt(q, {&prober, stage, fail_quietly}, degraded, [&] {
+        question asked(q);
         probed_query p = prober(asked);
         for (const probe_note& note : p.notes) q.remark(stage, to_string(note));
         std::erase_if(p.probes, [](const probe& one) { return trimmed(one.text).empty(); });
@@ -88,10 +84,6 @@ inline request child_under(request& q, const std::optional<filter>& f, std::opti
     return q.narrowed(nullptr, std::move(words));
 }
 
-inline std::size_t count_of(const request& q) {
-    return q.allowed().units ? q.allowed().units->count() : q.source().size();
-}
-
 /// The filters that are tried, in this order, where nothing was found under `f`; the last one is none.
 inline std::vector<std::optional<filter>> weaker(request& q, const filter& f, relaxation policy) {
     std::vector<std::optional<filter>> out;
@@ -100,7 +92,7 @@ inline std::vector<std::optional<filter>> weaker(request& q, const filter& f, re
     if (policy == relaxation::one_condition && f.op() == filter_op::all_of && f.children().size() <= most) {
         const auto all = f.children();
         std::vector<std::pair<std::size_t, std::size_t>> by_size;
-        for (std::size_t i = 0; i < all.size(); ++i) by_size.emplace_back(count_of(q.narrowed(&all[i])), i);
+        for (std::size_t i = 0; i < all.size(); ++i) by_size.emplace_back(q.narrowed(&all[i]).possible(), i);
         std::ranges::stable_sort(by_size, [](const auto& a, const auto& b) { return a.first > b.first; });
         for (const auto& [units, dropped] : by_size) {
             std::vector<filter> rest;
@@ -129,28 +121,40 @@ class narrowed_retriever : public retriever_interface<narrowed_retriever<Base, P
 
     source_ref source() const { return base_.source(); }
 
+    /// Where calls are counted, what the question as it was asked needs is bought ahead of what is optional; elsewhere
+    /// nothing, since the prober may have other words.
+    void prepare(std::span<request> batch) const {
+        for (request& q : batch)
+            if (q.counts_calls()) detail::prepare(base_, std::span(&q, 1));
+    }
+
     results<scale> run(request& q, std::size_t k) const {
         if (q.asked().example() || detail::trimmed(q.text()).empty()) return base_.run(q, k);
-        const auto p = detail::proposed(base_, prober_, q, options_.fail_quietly, stage_name);
+        const auto p = detail::proposed(prober_, q, options_.fail_quietly, stage_name);
         if (!p) return degraded(base_.run(q, k));
         const std::size_t wanted = detail::limited(k, *p, options_.obey_limit);
         const probe first = p->probes.empty() ? probe{std::string(q.text())} : p->probes.front();
         q.tell({trace_code::probed, stage_name, p->probes.size(), 1});
         request child = detail::child_under(q, p->narrowed, first.text, stage_name);
         child.imagine(first.imagined);
-        auto found = base_.run(child, wanted);
+        bool unpaid = false;  // other words are optional
+        if (q.counts_calls())
+            detail::attempt(q, {&options_, stage_name, options_.fail_quietly}, unpaid,
+                            [&] { detail::prepare(base_, std::span(&child, 1)); });
+        auto found = unpaid ? results<scale>{} : base_.run(child, wanted);
         if (!found.empty() || wanted == 0) return found;
-        if (first.text != q.text()) {  // all its words, before any condition is given up
+        if (unpaid || first.text != q.text()) {  // all its words, before any condition is given up
             request whole = detail::child_under(q, p->narrowed, {}, stage_name);
             found = base_.run(whole, wanted);
         }
+        if (unpaid) found.state = result_state::degraded;
         if (!found.empty() || !p->narrowed) return found;
         for (const auto& f : detail::weaker(q, *p->narrowed, options_.relax)) {
             request wider = detail::child_under(q, f, {}, stage_name);
-            if (detail::count_of(wider) == 0) continue;
+            if (wider.possible() == 0) continue;
             auto more = base_.run(wider, wanted);
             if (more.empty()) continue;
-            q.tell({trace_code::relaxed, stage_name, detail::count_of(child), detail::count_of(wider)});
+            q.tell({trace_code::relaxed, stage_name, child.possible(), wider.possible()});
             return degraded(std::move(more));
         }
         return found;
@@ -181,13 +185,12 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
     }
 
     source_ref source() const { return base_.source(); }
+    void prepare(std::span<request> batch) const { detail::prepare(base_, batch); }
 
     results<scale> run(request& q, std::size_t k) const {
         const bool plain = q.asked().example() || detail::trimmed(q.text()).empty();
         std::optional<probed_query> p;
-        if (!plain) {
-            p = detail::proposed(base_, prober_, q, options_.fail_quietly, stage_name);
-        }
+        if (!plain) p = detail::proposed(prober_, q, options_.fail_quietly, stage_name);
         if (!p) {
             std::vector<request> alone;
             alone.push_back(q.narrowed(nullptr));
@@ -200,9 +203,9 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
         q.tell({trace_code::probed, stage_name, p->probes.size(), texts.size()});
         auto out = searched(q, texts, p->narrowed, wanted);
         if (!out.empty() || wanted == 0 || !p->narrowed) return out;
-        const std::size_t before = detail::count_of(detail::child_under(q, p->narrowed, {}, stage_name));
+        const std::size_t before = detail::child_under(q, p->narrowed, {}, stage_name).possible();
         for (const auto& f : detail::weaker(q, *p->narrowed, options_.relax)) {
-            const std::size_t units = detail::count_of(detail::child_under(q, f, {}, stage_name));
+            const std::size_t units = detail::child_under(q, f, {}, stage_name).possible();
             if (units == 0) continue;
             auto more = searched(q, texts, f, wanted);
             if (more.empty()) continue;
@@ -237,11 +240,13 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
                          std::size_t k) const {
         const std::size_t fetch = (std::max)(k, options_.fusion.fetch);
         bool degraded = false;
-        detail::attempt(q, options_.fail_quietly && children.size() > 1, stage_name, degraded,
+        const detail::optional_stage more{&options_, stage_name, options_.fail_quietly && children.size() > 1};
+        detail::attempt(q, more, degraded,
                         [&] { detail::prepare(base_, std::span(children)); });  // all texts in one call
         const std::size_t searched = degraded ? 1 : children.size();            // else the question alone
         std::vector<detail::leg_list> lists;
         for (std::size_t i = 0; i < searched; ++i) {
+            if (i != 0 && !detail::begins(q, more, degraded)) break;
             q.check();
             lists.push_back(detail::list_of(base_.run(children[i], fetch), fetch, weights[i]));
         }
@@ -269,7 +274,8 @@ auto narrowed_by(Prober prober, narrow_options options = {}) {
 /// Searches for the question and each of the prober's texts, and fuses the lists by rank.
 ///
 /// Order   score descending, then unit id. A list adds weight / (k + rank).
-/// Cost    the prober's calls, one search of the base a text, one embedding call for all texts.
+/// Cost    the prober's calls, one search of the base a text, one embedding call for all texts; where calls are counted,
+///         one for the question ahead of it.
 /// Errors  as above; usage_error `fuse.weights` for a weight that is negative or not finite.
 template <QueryProber Prober>
 auto probed_by(Prober prober, probe_options options = {}) {

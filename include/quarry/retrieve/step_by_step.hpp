@@ -85,6 +85,7 @@ class step_by_step_retriever : public retriever_interface<step_by_step_retriever
     }
 
     source_ref source() const { return base_.source(); }
+    void prepare(std::span<request> batch) const { detail::prepare(base_, batch); }
 
     results<scale> run(request& q, std::size_t k) const {
         if (k == 0) return {};
@@ -96,13 +97,15 @@ class step_by_step_retriever : public retriever_interface<step_by_step_retriever
         if (!plain) {
             const std::vector<std::string> parts = parts_of(q, degraded);
             std::vector<std::optional<std::string>> answers;
-            for (std::size_t i = 0; i < parts.size(); ++i) {
-                q.check();
-                request child = q.narrowed(nullptr, resolved(parts[i], answers));
-                const auto found = base_.run(child, fetch);
-                lists.push_back(detail::list_of(found, fetch, options_.part_weight));
-                answers.push_back(is_needed(parts, i) ? answer(q, child, found, degraded) : std::nullopt);
-            }
+            bool unsearched = false;
+            for (std::size_t i = 0; i < parts.size() && !unsearched; ++i)
+                detail::attempt(q, {&options_, stage_name, options_.fail_quietly}, unsearched, [&] {
+                    request child = q.narrowed(nullptr, resolved(parts[i], answers));
+                    const auto found = base_.run(child, fetch);
+                    lists.push_back(detail::list_of(found, fetch, options_.part_weight));
+                    answers.push_back(is_needed(parts, i) ? answer(q, child, found, degraded) : std::nullopt);
+                });
+            degraded = degraded || unsearched;
             q.tell({trace_code::probed, stage_name, parts.size(), lists.size()});
         }
         auto out = detail::fused_lists(q, options_.fusion, lists, k);
@@ -115,7 +118,7 @@ class step_by_step_retriever : public retriever_interface<step_by_step_retriever
 
     std::vector<std::string> parts_of(request& q, bool& degraded) const {
         std::vector<std::string> out;
-        detail::attempt(q, options_.fail_quietly, stage_name, degraded, [&] {
+        detail::attempt(q, {&prober_, stage_name, options_.fail_quietly}, degraded, [&] {
             question asked(q);
             question_parts read = prober_.parts(asked);
             for (const probe_note& note : read.notes) q.remark(stage_name, to_string(note));
@@ -140,7 +143,7 @@ class step_by_step_retriever : public retriever_interface<step_by_step_retriever
             w.data("passage", detail::clipped(source().text(found[i].unit), options_.most_bytes));
         const prompt asked = w.data("question", child.text()).say("The answer:").finish();
         std::optional<std::string> out;
-        detail::attempt(q, options_.fail_quietly, stage_name, degraded, [&] {
+        detail::attempt(child, {&answerer_, stage_name, options_.fail_quietly}, degraded, [&] {
             question paid(child);
             out = detail::short_answer(paid.reply(token_.get(), answerer_, asked), options_.longest_answer,
                                        asked.labels());

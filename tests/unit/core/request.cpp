@@ -179,28 +179,66 @@ TEST_CASE("the trace says how many units a filter left, and nothing where there 
     CHECK(t.events.size() == 2);
 }
 
-TEST_CASE("a deadline is passed when the clock is beyond it, not when it is reached") {
+TEST_CASE("a deadline is passed when the clock is beyond it, not when it is reached, and throws nothing") {
     const corpus c = two_tenants();
     const auto start = std::chrono::steady_clock::time_point();
     auto now = start;
     const query q = query("t").under({.deadline = start + 5ms, .now = [&] { return now; }});
     request r(q, c);
-    CHECK(code_of([&] { r.check(); }) == "(no exception)");
+    CHECK_FALSE(r.late());
     now = start + 5ms;
-    CHECK(code_of([&] { r.check(); }) == "(no exception)");
+    CHECK_FALSE(r.late());
     now += 1ns;
-    CHECK(code_of([&] { r.check(); }) == "budget.deadline");
-    CHECK(code_of([&] { r.pay_for_a_call(); }) == "budget.deadline");
-    CHECK(r.paid_calls() == 0);
-    CHECK_THROWS_AS(r.check(), cancelled);
+    CHECK(r.late());
+    CHECK(code_of([&] { r.pay_for_a_call(); }) == "(no exception)");
+    {
+        const request::optional_work optional(r);
+        CHECK(code_of([&] { r.check(); }) == "budget.deadline");
+        CHECK(code_of([&] { r.pay_for_a_call(); }) == "budget.deadline");
+        CHECK_THROWS_AS(r.check(), cancelled);
+    }
+    CHECK(r.paid_calls() == 1);
 }
 
 TEST_CASE("without a clock of its own a deadline is one of the steady clock") {
     const corpus c = two_tenants();
     const query late = query("t").under({.deadline = std::chrono::steady_clock::now() - 1h});
     const query early = query("t").under({.deadline = std::chrono::steady_clock::now() + 1h});
-    CHECK(code_of([&] { request(late, c).check(); }) == "budget.deadline");
-    CHECK(code_of([&] { request(early, c).check(); }) == "(no exception)");
+    CHECK(request(late, c).late());
+    CHECK_FALSE(request(early, c).late());
+    CHECK_FALSE(request(query("t"), c).late());
+}
+
+TEST_CASE("what is kept for later is out of reach of optional work alone, and free again behind it") {
+    const corpus c = two_tenants();
+    const query q = query("t").under({.model_calls = 4, .rerank_pairs = 10});
+    request r(q, c);
+    {
+        const request::reserve kept(r, {.calls = 1, .pairs = 8}), more(r, {.calls = 1});
+        const request::optional_work optional(r);
+        CHECK(code_of([&] { r.pay({.pairs = 3}); }) == "budget.rerank_pairs");
+        CHECK(message_of([&] { r.pay({.calls = 3}); }).find("4 model calls, this would be 3 beside 2 kept") !=
+              std::string::npos);
+        CHECK(code_of([&] { r.pay({.calls = 2, .pairs = 2}); }) == "(no exception)");
+        CHECK(code_of([&] { r.pay_for_a_call(); }) == "budget.model_calls");
+    }
+    CHECK(code_of([&] { r.pay({.calls = 2, .pairs = 8}); }) == "(no exception)");
+    CHECK(r.paid() == cost{.calls = 4, .pairs = 10});
+}
+
+TEST_CASE("tokens of prompts are counted where they are limited, rather too many than too few") {
+    const corpus c = two_tenants();
+    CHECK(request("t", c).tokens_of("any prompt") == 0);
+    const query q = query("t").under({.model_tokens = 3});
+    request r(q, c);
+    CHECK(r.tokens_of("") == 0);
+    CHECK(r.tokens_of("abc") == 1);
+    CHECK(r.tokens_of("abcd") == 2);
+    r.pay({.calls = 1, .tokens = 2});
+    CHECK(code_of([&] { r.pay({.calls = 1, .tokens = 2}); }) == "budget.model_tokens");
+    CHECK(r.paid() == cost{.calls = 1, .tokens = 2});
+    const query own = query("t").under({.model_tokens = 3, .count = [](std::string_view) { return 7u; }});
+    CHECK(request(own, c).tokens_of("x") == 7);
 }
 
 TEST_CASE("a stop that was asked for ends the query at the next check") {
@@ -223,7 +261,7 @@ TEST_CASE("the call after the last that is allowed is refused with both numbers 
     r.pay_for_a_call();
     CHECK(r.paid_calls() == 2);
     CHECK(code_of([&] { r.pay_for_a_call(); }) == "budget.model_calls");
-    CHECK(message_of([&] { r.pay_for_a_call(); }).find("may make 2 model calls, this would be 3") != std::string::npos);
+    CHECK(message_of([&] { r.pay_for_a_call(); }).find("may take 2 model calls, this would be 3") != std::string::npos);
     CHECK(r.paid_calls() == 2);
     const query none = query("t").under({.model_calls = 0});
     CHECK(code_of([&] { request(none, c).pay_for_a_call(); }) == "budget.model_calls");

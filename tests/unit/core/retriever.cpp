@@ -247,7 +247,7 @@ TEST_CASE("an example is searched by the row that each index has of it") {
     CHECK(toy::ids(both.retrieve(like(unit_id{0}), 5)) == ids{"1", "2"});
 }
 
-TEST_CASE("a stop or a deadline ends a query before its first search") {
+TEST_CASE("a stop ends a query before its first search") {
     const corpus c = ten();
     std::vector<std::size_t> asked;
     const newest_first mine(c, asked);
