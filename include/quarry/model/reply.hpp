@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "../config.hpp"
+#include "../detail/ascii.hpp"
 #include "../detail/json_scan.hpp"
 #include "../detail/template_tokens.hpp"
 #include "../detail/text.hpp"
@@ -177,6 +178,14 @@ inline std::string_view own_turn(std::string_view text, notices& seen) {
         }
         text = without_leading_blanks(text);
     }
+    // The name of the turn alone, left behind by a template whose tokens were not shown.
+    for (const std::string_view own : {"assistant", "model", "bot"}) {
+        if (!starts_with_word(text, own)) continue;
+        const std::string_view rest = text.substr(own.size());
+        if (!rest.starts_with('\n') && !rest.starts_with('\r') && !(own == "assistant" && rest.starts_with(':'))) continue;
+        seen.add(noticed::template_token);
+        text = without_leading_blanks(rest.starts_with(':') ? rest.substr(1) : rest);
+    }
     const token_span token = find_template_token(text);
     seen.add_if(token.begin != token.end, noticed::template_token);
     text = text.substr(0, token.begin);
@@ -282,9 +291,27 @@ inline std::string_view without_preamble(std::string_view text, notices& seen) {
     return without_leading_blanks(answer);
 }
 
-// "Summary:", "**Context:**", <context>...</context>
+// The inside of <name>...</name>, if that is all of the text, and whether it was.
+inline bool take_tags_off(std::string_view& text) noexcept {
+    if (!text.starts_with('<') || !text.ends_with('>')) return false;
+    const std::string_view name = text.substr(1, text.find('>') - 1);
+    const std::size_t length = 2 * name.size() + 5;
+    if (name.empty() || text.size() < length || !std::ranges::all_of(name, [](char c) {
+            return is_ascii_letter(c) || c == '_' || c == '-';
+        }))
+        return false;
+    const std::string_view inside = text.substr(name.size() + 2, text.size() - length);
+    const std::string_view close = text.substr(name.size() + 2 + inside.size());
+    if (!close.starts_with("</") || close.substr(2, name.size()) != name || inside.find(close) != inside.npos)
+        return false;
+    text = without_blanks(inside);
+    return true;
+}
+
+// "Summary:", "**Context:**", "# Context" on a line of its own, <context>...</context>
 inline std::string_view without_answer_label(std::string_view text, notices& seen) {
     std::string_view rest = text;
+    const bool heading = text.starts_with('#') || text.starts_with("**");
     while (rest.starts_with('*') || rest.starts_with('#') || rest.starts_with('_')) rest.remove_prefix(1);
     rest = without_leading_blanks(rest);
     for (const std::string_view word :
@@ -292,26 +319,18 @@ inline std::string_view without_answer_label(std::string_view text, notices& see
         if (!starts_with_word(rest, word)) continue;
         std::string_view after = rest.substr(word.size());
         while (after.starts_with('*') || after.starts_with('_') || after.starts_with(' ')) after.remove_prefix(1);
-        if (!after.starts_with(':')) continue;
-        after.remove_prefix(1);
-        while (after.starts_with('*') || after.starts_with('_')) after.remove_prefix(1);
+        if (after.starts_with(':')) {
+            after.remove_prefix(1);
+            while (after.starts_with('*') || after.starts_with('_')) after.remove_prefix(1);
+        } else if (!heading || !(after.starts_with('\n') || after.starts_with('\r'))) {
+            continue;
+        }
         const std::string_view answer = without_leading_blanks(after);
-        if (answer.empty() || answer.size() == after.size()) continue;
+        if (!answer.empty() && answer.size() == after.size()) continue;
         seen.add(noticed::label);
         return answer;
     }
-    if (text.starts_with('<') && text.ends_with('>')) {
-        const std::size_t end = text.find('>');
-        const std::string_view name = text.substr(1, end - 1);
-        const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
-            return (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') || c == '_' || c == '-';
-        });
-        const std::string close = concat("</", name, '>');
-        if (plain && text.ends_with(close) && text.find(close) == text.size() - close.size()) {
-            seen.add(noticed::label);
-            return without_blanks(text.substr(end + 1, text.size() - close.size() - end - 1));
-        }
-    }
+    seen.add_if(take_tags_off(text), noticed::label);
     return text;
 }
 
@@ -327,6 +346,13 @@ inline std::string_view without_closing(std::string_view text, notices& seen) {
     if (last == std::string_view::npos || !addresses_the_reader(without_leading_blanks(text.substr(last)))) return text;
     seen.add(noticed::closing);
     return without_blanks(text.substr(0, last));
+}
+
+// "None.", "N/A": a word that says that there is nothing to say.
+inline bool says_nothing(std::string_view text) {
+    while (!text.empty() && (text.back() == '.' || text.back() == '!')) text.remove_suffix(1);
+    const std::string word = text.size() < 16 ? case_folded(without_blanks(text)) : std::string();
+    return word == "none" || word == "n/a" || word == "null" || word == "nothing";
 }
 
 inline bool is_refusal(std::string_view text) noexcept {
@@ -593,10 +619,77 @@ inline std::vector<std::string_view> question_lines(std::string_view text) {
     return lines;
 }
 
+// "i.", "ii)", "(iii)" and so on up to "x": a label without a word.
+inline line_label roman_label(std::string_view text) noexcept {
+    constexpr std::string_view numerals[] = {"i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"};
+    const std::size_t begin = text.starts_with('(') ? 1 : 0;
+    std::size_t end = begin;
+    while (end < text.size() && end - begin < 5 && is_ascii_letter(text[end])) ++end;
+    if (end == text.size() || (text[end] != ')' && (begin == 1 || text[end] != '.'))) return {};
+    const std::string_view after = text.substr(end + 1), question = without_leading_blanks(after);
+    if (question.size() == after.size()) return {};
+    for (std::size_t n = 0; n < std::size(numerals); ++n)
+        if (std::ranges::equal(text.substr(begin, end - begin), numerals[n], {}, ascii_lower))
+            return {.word = {}, .number = n + 1, .length = text.size() - question.size()};
+    return {};
+}
+
+// What may number lines: "Variant 2:" or "ii."
+inline line_label numbering_of(std::string_view text) noexcept {
+    const line_label label = label_of(text);
+    return label.number != 0 ? label : roman_label(text);
+}
+
+// A line of a table is the question in it.
+inline std::string_view question_cell(std::string_view line) noexcept {
+    if (!line.starts_with('|') || !line.ends_with('|')) return line;
+    for (std::size_t begin = 1; begin < line.size();) {
+        const std::size_t end = line.find('|', begin);
+        const std::string_view cell = without_quotes(line.substr(begin, end - begin));
+        if (ends_as_question(cell)) return cell;
+        begin = end + 1;
+    }
+    return line;
+}
+
+// "What is it? (It is a hub.)": without what only remarks on the question.
+inline std::string_view without_remark(std::string_view line) noexcept {
+    const std::size_t mark = line.rfind("? (");
+    return mark != std::string_view::npos && line.ends_with(')') ? line.substr(0, mark + 1) : line;
+}
+
 // The texts in a JSON list or in the lists and members of an object.
 inline void collect_texts(const json_value& value, std::vector<std::string>& out) {
     if (value.is(json_type::text)) out.push_back(value.text);
     for (const json_value& item : value.items) collect_texts(item, out);
+}
+
+// What stands between double quotation marks, names of members apart.
+inline std::vector<std::string> quoted_texts(std::string_view text) {
+    std::vector<std::string> out;
+    for (std::size_t at = text.find('"'); at != std::string_view::npos; at = text.find('"', at)) {
+        std::string quoted;
+        for (++at; at < text.size() && text[at] != '"'; ++at) {
+            if (text[at] == '\\' && at + 1 < text.size()) ++at;
+            quoted += text[at];
+        }
+        if (at == text.size()) break;
+        if (!without_leading_blanks(text.substr(++at)).starts_with(':')) out.push_back(std::move(quoted));
+    }
+    return out;
+}
+
+// The texts of a reply that is a list: JSON, JSON that a limit cut off, or texts in quotation marks with commas.
+inline std::vector<std::string> listed_texts(std::string_view text) {
+    std::vector<std::string> out;
+    const bool opens = text.starts_with('[') || text.starts_with('{');
+    if (opens) {
+        if (const json_scan found = scan_json(text, {.lists = true}); found && found.begin == 0)
+            collect_texts(*found.value, out);
+    }
+    if (out.empty() && (opens || text.starts_with('"')) && text.find("\",") != std::string_view::npos)
+        out = quoted_texts(text);
+    return out;
 }
 
 }  // namespace detail
@@ -609,6 +702,15 @@ inline text_reply read_text(const completion& reply, const text_rules& rules) {
     text = without_fence(text, out.seen);
     text = without_preamble(text, out.seen);
     text = without_answer_label(text, out.seen);
+    std::vector<std::string> texts;  // of a JSON reply
+    if (text.starts_with('[') || text.starts_with('{')) {
+        const json_scan found = scan_json(text, {.lists = true});
+        if (found && found.begin == 0 && found.end == text.size()) collect_texts(*found.value, texts);
+        if (texts.size() == 1) {
+            out.seen.add(noticed::label);
+            text = without_blanks(texts.front());
+        }
+    }
     text = without_blanks(without_closing(text, out.seen));
     out.seen.add_if(text.size() > rules.most_bytes, noticed::over_limit);
     text = shortened(text, rules.most_bytes);
@@ -625,7 +727,7 @@ inline text_reply read_text(const completion& reply, const text_rules& rules) {
     out.seen.add_if(rules.sentences != 0 && count_sentences(text) > rules.sentences + 1, noticed::too_long);
     out.seen.add_if(most_repeated_run(text, 5) >= 3 || longest_stutter(text) >= 32, noticed::loop);
     out.seen.add_if(is_refusal(text), noticed::refusal);
-    out.seen.add_if(!has_letter(text), noticed::empty);
+    out.seen.add_if(!has_letter(text) || says_nothing(text), noticed::empty);
     if (rules.prompt) out.copied = rules.prompt->share_in(text);
     if (!rules.passage.empty() && word_numbers(text) == word_numbers(rules.passage)) out.copied = 1.0;
     out.seen.add_if(out.copied > 0.5, noticed::copies_prompt);
@@ -639,13 +741,10 @@ inline question_reply read_questions(const completion& reply, const question_rul
     using namespace detail;
     question_reply out;
     std::string_view text = without_fence(own_words(reply, rules, out.seen), out.seen);
+    text = without_answer_label(text, out.seen);
 
-    std::vector<std::string> texts;  // of a JSON reply: what the lines are views of
+    const std::vector<std::string> texts = listed_texts(text);  // of a JSON reply: what the lines are views of
     std::vector<std::string_view> lines;
-    if (text.starts_with('[') || text.starts_with('{')) {
-        if (const json_scan found = scan_json(text, {.lists = true}); found && found.begin == 0)
-            collect_texts(*found.value, texts);
-    }
     if (texts.empty()) lines = question_lines(text);
     else lines.assign(texts.begin(), texts.end());
 
@@ -654,8 +753,9 @@ inline question_reply read_questions(const completion& reply, const question_rul
     std::size_t numbered = 0;
     std::vector<std::string_view> bare;
     for (const std::string_view line : lines) {
-        bare.push_back(without_markers(line, out.seen));
-        const line_label label = label_of(bare.back());
+        bare.push_back(without_markers(question_cell(without_blanks(line)), out.seen));
+        out.seen.add_if(take_tags_off(bare.back()), noticed::label);
+        const line_label label = numbering_of(bare.back());
         if (label.number == 0) continue;
         if (label.number == 1) numbering_word = label.word, numbered = 1;
         else if (label.word == numbering_word && label.number == numbered + 1) ++numbered;
@@ -669,12 +769,12 @@ inline question_reply read_questions(const completion& reply, const question_rul
             after_gap = true;
             continue;
         }
-        if (const line_label label = label_of(line);
+        if (const line_label label = numbering_of(line);
             numbered >= 2 && label.number != 0 && label.word == numbering_word) {
             line = without_markers(line.substr(label.length), out.seen);
             out.seen.add(noticed::label);
         }
-        line = without_quotes(line);
+        line = without_remark(without_quotes(line));
         const bool remark = after_gap && !out.questions.empty() && addresses_the_reader(line);
         after_gap = false;
         if (remark) {

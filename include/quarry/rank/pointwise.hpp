@@ -37,7 +37,7 @@ struct pointwise_options {
     std::size_t most_bytes = 2000;  // of a passage that the model is shown
 };
 
-/// The first number of a reply, if it lies in [0, most].
+/// The first number of a reply that does not name the scale ("from 0 to 10"), if it lies in [0, most].
 struct score_reply {
     std::optional<float> score{};
     bool alone = false;  // nothing else stands in the reply, apart from "/most" and a full stop
@@ -110,11 +110,33 @@ pointwise_judge<G> pointwise(G generator, pointwise_options options = {}) {
 
 // ------------------------------------------------------------------------------------------------------------- detail
 
+namespace detail {
+
+// "0 to 10", "1-10", "0 and 10": the bytes of a scale that is named here, 0 if there is none.
+inline std::size_t scale_length(std::string_view text, int most) {
+    if (!text.starts_with('0') && !text.starts_with('1')) return 0;
+    std::string_view rest = without_leading_blanks(text.substr(1));
+    for (const std::string_view joint : {"to", "and", "-", "\xE2\x80\x93", "\xE2\x80\x94", ".."}) {
+        if (!rest.starts_with(joint)) continue;
+        rest = without_leading_blanks(rest.substr(joint.size()));
+        const std::string end = concat(most);
+        if (!rest.starts_with(end) || (rest.size() > end.size() && is_ascii_digit(rest[end.size()]))) return 0;
+        return text.size() - rest.size() + end.size();
+    }
+    return 0;
+}
+
+}  // namespace detail
+
 inline score_reply read_score(const completion& reply, int most) {
     notices seen;
     std::string_view text = detail::own_words(reply, question_rules{}, seen);
     text = detail::without_blanks(detail::without_fence(text, seen));
-    const std::size_t begin = text.find_first_of("0123456789");
+    constexpr std::string_view digits = "0123456789";
+    std::size_t begin = text.find_first_of(digits);
+    if (begin == std::string_view::npos) return {};
+    if (const std::size_t scale = detail::scale_length(text.substr(begin), most))
+        begin = text.find_first_of(digits, begin + scale);
     if (begin == std::string_view::npos) return {};
     const auto word_before = [&] {
         if (begin == 0) return false;

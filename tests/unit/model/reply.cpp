@@ -29,7 +29,8 @@ TEST_CASE("a plain reply is delivered as it is, without the blanks around it") {
 }
 
 TEST_CASE("a reply with nothing in it is not usable and says so") {
-    for (const char* nothing : {"", "  \n", "...", "(1)\n\n(2)", "\xEF\xBB\xBF", "```\n```", "42"}) {
+    for (const char* nothing : {"", "  \n", "...", "(1)\n\n(2)", "\xEF\xBB\xBF", "```\n```", "42", "None.", "N/A", "null",
+                                "Context:"}) {
         const text_reply r = read_text(completion(nothing));
         CHECK_FALSE(r.usable);
         CHECK(r.seen.has(noticed::empty));
@@ -75,8 +76,13 @@ TEST_CASE("a fence around everything is taken off, and one within stays") {
 TEST_CASE("a name before the answer and a tag around it are taken off") {
     CHECK(text_of("Context: The file holds fees.") == "The file holds fees.");
     CHECK(text_of("**Summary:** Fees.") == "Fees.");
-    CHECK(text_of("### Description\n: x") == "### Description\n: x");
+    CHECK(text_of("### Description\n: x") == ": x");
     CHECK(text_of("<context>\nThe file holds fees.\n</context>") == "The file holds fees.");
+    CHECK(text_of("# Summary\n\nThe file holds fees.") == "The file holds fees.");
+    CHECK(text_of("Summary\nThe file holds fees.") == "Summary\nThe file holds fees.");
+    CHECK(text_of(R"({"context": "The file holds fees."})") == "The file holds fees.");
+    CHECK(text_of(R"({"title": "Fees", "context": "All."})") == R"({"title": "Fees", "context": "All."})");
+    CHECK(text_of("None of the fees changed.") == "None of the fees changed.");
     CHECK(text_of("<b>bold</b> and <b>bold</b>") == "<b>bold</b> and <b>bold</b>");
     CHECK(text_of("Context::parse reads dates.") == "Context::parse reads dates.");
     CHECK(text_of("Contexts: many.") == "Contexts: many.");
@@ -100,6 +106,9 @@ TEST_CASE("what comes after a token of a chat format is another turn") {
     CHECK(text_of("Fees.\n<|im") == "Fees.");
     CHECK(text_of("<|start_header_id|>assistant<|end_header_id|>\n\nFees.<|eot_id|>") == "Fees.");
     CHECK(text_of("<|assistant|>Fees.") == "Fees.");
+    CHECK(text_of("assistant\n\nFees.") == "Fees.");
+    CHECK(text_of("Assistant: Fees.") == "Fees.");
+    CHECK(text_of("Model trains are dear.") == "Model trains are dear.");
     for (const char* other :
          {"<|im_start|>user\nWhy?", "<start_of_turn>user\nWhy?", "<|user|>Why?", "<|im_start|>admin\nWhy?"})
         CHECK(text_of(other).empty());
@@ -247,6 +256,10 @@ TEST_CASE("one question a line, without numbers, bullets, labels, quotes and emp
                              "### What is it?",
                              "1. \"What is it?\",",
                              "> What is it?",
+                             "<question>What is it?</question>",
+                             "| 1 | What is it? |",
+                             "What is it? (The passage says so.)",
+                             "Output: What is it?",
                              "  What is it?  "})
         CHECK(questions_of(line) == list{"What is it?"});
 }
@@ -256,7 +269,8 @@ TEST_CASE("numbers and words that belong to the question stay") {
          {"3D printing is what?", "2024 was which year?", "3.5 mm is how many inches?", "12:30 is what time?",
           "What changed in version 1. and 2.?", "E. coli causes what?", "std::vector is what?",
           "Docker: how do I install it?", "Python 3: what is new?", "\"Foo\" or \"bar?\"?", "-40 degrees is cold?",
-          "I) or II)?", "A: is it?", "Version: which one?"})
+          "I) or II)?", "A: is it?", "Version: which one?", "I. M. Pei built what?", "Is a <b>tag</b> one?",
+          "Which one (of two)?"})
         CHECK(questions_of(line) == list{line});
 }
 
@@ -265,6 +279,8 @@ TEST_CASE("a word that numbers its lines from one on is a label, whatever the wo
           list{"What is one?", "What is two?"});
     CHECK(questions_of("Python 2: what is old?\nPython 3: what is new?") ==
           list{"Python 2: what is old?", "Python 3: what is new?"});
+    CHECK(questions_of("i. What is one?\nii. What is two?") == list{"What is one?", "What is two?"});
+    CHECK(questions_of("(I) What is one?\n(II) What is two?") == list{"What is one?", "What is two?"});
     CHECK(questions_of("Rephrasing 1: What is one?") == list{"Rephrasing 1: What is one?"});
 }
 
@@ -307,6 +323,10 @@ TEST_CASE("a list or an object of JSON is read for its texts") {
     CHECK(questions_of("```json\n{\"questions\": [\"What is X?\", \"1. How?\"]}\n```") == list{"What is X?", "How?"});
     CHECK(questions_of(R"([{"question": "What is X?", "answer": "Y."}])") == list{"What is X?"});
     CHECK(questions_of("[\n  \"What is X?\",\n  \"How doe") == list{"What is X?"});  // cut off
+    CHECK(questions_of(R"({"questions": ["What is X?", "How does \"Y\" work?", "Wh)") ==
+          list{"What is X?", R"(How does "Y" work?)"});
+    CHECK(questions_of(R"("What is X?", "How?")") == list{"What is X?", "How?"});
+    CHECK(questions_of("<questions>\n<q>What is X?</q>\n<q>How?</q>\n</questions>") == list{"What is X?", "How?"});
 }
 
 TEST_CASE("a question to the reader after the questions is none of them") {

@@ -32,6 +32,11 @@ TEST_CASE("the first number of a reply is its score, if it is in range") {
     CHECK(score_in("Score: 3, since it says little") == 3.0f);
     CHECK(score_in("1. The claim is false.\n2. The claim is true.") == 1.0f);
     CHECK(score_in("```\n4\n```") == 4.0f);
+    CHECK(score_in("Score (0-10): 7") == 7.0f);
+    CHECK(score_in("From 1 to 10 I give it a 4.") == 4.0f);
+    CHECK(score_in("On a scale from 0 to 10") == std::nullopt);
+    CHECK(score_in("0 to 100: 7") == 0.0f);
+    CHECK(score_in("1 \xE2\x80\x93 it says little") == 1.0f);
     for (const char* reply : {"", "none", "-3", "11", "10000000000000000000000000", "H2A"}) {
         CAPTURE(reply);
         CHECK_FALSE(score_in(reply));
