@@ -1,7 +1,8 @@
-// Code search over a source tree, without a compiler and without a model: code_search FOLDER
+// Code search over a source tree, without a compiler: code_search FOLDER
 //
 // Files are cut by functions and types. Each is found by its own words, by what its comment and its names say, and by
-// where it stands: the path, the scopes around it. BM25 splits identifiers into their words.
+// where it stands: the path, the scopes around it. BM25 splits identifiers into their words. Where a server is named
+// (language_model.hpp), it describes each piece, a call a piece.
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "language_model.hpp"
 #include "quarry/build.hpp"
 #include "quarry/expand/code_summary.hpp"
 #include "quarry/expand/contextual.hpp"
@@ -40,6 +42,14 @@ corpus sources(const std::filesystem::path& folder) {
     return c;
 }
 
+lexical_base described(const corpus& c, const build_options& options) {
+    const language_model model;
+    if (!model.is_served()) return build(c, code_summary(unit_kind::chunk, 1.0f), options);
+    const auto descriptions = code_summary(model, {.calls = {.at_once = 4}});
+    std::cerr << "asking " << model.name() << ' ' << descriptions.plan(c).calls << " times\n";
+    return build(c, descriptions, options);
+}
+
 }  // namespace
 
 int main(int argc, char* argv[]) {
@@ -51,10 +61,10 @@ int main(int argc, char* argv[]) {
     const build_options words{.words = code()};
     const auto files = build(c, identity{}, words);
     const auto placed = build(c, contextual(structure{.names = context_names::scope}), words);
-    const auto described = build(c, code_summary(unit_kind::chunk, 1.0f), words);
+    const auto what = described(c, words);
     const auto search =
         hierarchical({}, level{unit_kind::article, lexical(files.bm25)},
-                     level{unit_kind::chunk, fuse(rrf{}, lexical(placed.bm25), lexical(described.bm25))});
+                     level{unit_kind::chunk, fuse(rrf{}, lexical(placed.bm25), lexical(what.bm25))});
     for (const char* question : {"where is reciprocal rank fusion computed", "split a text into sentences",
                                  "how are starting centres of k-means chosen", "read a date and time"}) {
         std::cout << question << '\n';

@@ -3,10 +3,11 @@
 // Three chunks of two reports. "Revenue grew by 3 percent over the previous quarter" does not say whose.
 
 #include <iostream>
-#include <string>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
+#include "language_model.hpp"
 #include "quarry/build.hpp"
 #include "quarry/expand/contextual.hpp"
 #include "quarry/expand/identity.hpp"
@@ -31,7 +32,7 @@ corpus reports() {
 }
 
 // Stands in for a language model: any callable from a prompt to a text will do, such as your client of some server.
-std::string model(const prompt& p) {
+std::string stand_in(const prompt& p) {
     const std::string passage = p.text().substr(p.text().rfind("<passage"));  // the whole report stands before it
     if (passage.find("grew by 3") != std::string::npos)
         return "How ACME's sales developed in the second quarter of 2023.";
@@ -64,7 +65,7 @@ int main() {
 
     std::cout << "\nWith contexts from a model, and the title where it fails:\n";
     reply_store replies;  // keeps what was paid for
-    const auto contexts = contextual(cached(named("stand-in", model), replies), {.otherwise = structure{}});
+    const auto contexts = contextual(cached(language_model(stand_in), replies), {.otherwise = structure{}});
     const call_plan plan = contexts.plan(c);
     std::cout << "  planned: " << plan.calls << " calls, "
               << plan.tokens.input + plan.tokens.cache_write + plan.tokens.cache_read << " tokens to read\n";

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "language_model.hpp"
 #include "quarry/build.hpp"
 #include "quarry/expand/identity.hpp"
 #include "quarry/expand/questions.hpp"
@@ -17,7 +18,7 @@ using namespace quarry;
 namespace {
 
 // Stands in for a language model, with the manners of one: a preamble, numbers, and once nothing but an apology.
-std::string model(const prompt& p) {
+std::string stand_in(const prompt& p) {
     if (p.text().find("refund") != std::string::npos)
         return "Here are three questions:\n1. How do I get my money back?\n2. How long does a refund take?\n3. Can I "
                "return an opened "
@@ -57,7 +58,7 @@ int main() {
     for (const char* q : asked) ask(plain, q);
 
     std::cout << "\nWith the questions that each passage answers:\n";
-    const lexical_base kb = build(c, questions(model, {.of = unit_kind::article, .count = 3}));
+    const lexical_base kb = build(c, questions(language_model(stand_in), {.of = unit_kind::article, .count = 3}));
     for (const char* q : asked) ask(kb, q);
 
     std::cout << "\n" << kb.report.keys << " keys for " << kb.report.units << " passages; replies without a question: "

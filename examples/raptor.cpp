@@ -1,13 +1,14 @@
 // RAPTOR: summaries of what belongs together, and summaries of these.
 //
-// A question about the whole is in no single part. The tree is grown without a model here: a summary is the most
-// central sentences of its group, and vectors are fitted to the text itself.
+// A question about the whole is in no single part. The tree is grown without a model here, unless a server is named
+// (language_model.hpp): a summary is the most central sentences of its group. Vectors are fitted to the text itself.
 
 #include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "language_model.hpp"
 #include "quarry/build.hpp"
 #include "quarry/expand/identity.hpp"
 #include "quarry/grow/raptor.hpp"
@@ -37,17 +38,17 @@ void ask(const char* what, const Search& search, query q) {
                   << '\n';
 }
 
-}  // namespace
-
-int main() {
+template <Summarizer S>
+void tell(const S& summarizer) {
     corpus c;
     for (const auto& [day, text] : diary) c.add({.id = day, .text = text});
     const auto embed = lsa_embedder::fit(c, {.rank = 4});
-    const raptor tree(embed, extracts{{.most_tokens = 32}}, {.of = unit_kind::article, .across_articles = true},
+    const raptor tree(embed, summarizer, {.of = unit_kind::article, .across_articles = true},
                       kmeans_clusters{.members = 3});
 
     const raptor_growth grown = tree.grow(c);
-    std::cout << grown.summaries.size() << " summaries of " << grown.leaves << " days, without a call:\n";
+    std::cout << grown.summaries.size() << " summaries of " << grown.leaves << " days, by " << grown.asked.calls
+              << " calls of a model:\n";
     for (const unit_id s : grown.summaries) {
         std::cout << "  " << c.text(s) << "\n    of";
         for (const unit_id source : c.sources(s))
@@ -69,4 +70,12 @@ int main() {
     const raptor_growth again = tree.grow(c, grown.tree);
     std::cout << "\nA day is added: " << again.made.size() << " of " << again.summaries.size()
               << " summaries are made again, " << again.obsolete.size() << " are obsolete.\n";
+}
+
+}  // namespace
+
+int main() {
+    const language_model model;
+    if (model.is_served()) tell(summaries(model));
+    else tell(extracts{{.most_tokens = 32}});
 }

@@ -1,12 +1,15 @@
 // Small to big: what is found is small, what is returned is large.
 //
-// A vector of a whole page says a little of everything on it. Three ways to search small pieces and hand over enough to
+// A vector of a whole page says a little of everything on it. Four ways to search small pieces and hand over enough to
 // read.
 
 #include <iostream>
+#include <string>
 
+#include "language_model.hpp"
 #include "quarry/build.hpp"
 #include "quarry/expand/identity.hpp"
+#include "quarry/expand/questions.hpp"
 #include "quarry/expand/small_keys.hpp"
 #include "quarry/grow/sentence_windows.hpp"
 #include "quarry/rank/auto_merge.hpp"
@@ -24,6 +27,12 @@ const char* const harbour =
 const char* const lighthouse =
     "The lighthouse burns since 1840. A keeper lived in it until 1969. Now a wire does his work. Visitors climb it on "
     "Sundays.";
+
+// Stands in for a language model.
+std::string stand_in(const prompt& p) {
+    if (p.text().find("lighthouse") != std::string::npos) return "Who looked after the lamp?\nIs it open at weekends?";
+    return "What do waves do to the harbour?\nWhen can I take a ship?";
+}
 
 template <class Search>
 void ask(const Search& search, const char* question) {
@@ -55,6 +64,11 @@ int main() {
     std::cout << "\nThe page comes back, found by two sentences of it (" << keys.report.keys << " keys for "
               << keys.report.units << " pages):\n";
     ask(lexical(keys.bm25), "who lived there and does the work now");
+
+    const auto asked =
+        build(pages, questions(language_model(stand_in), {.of = unit_kind::article, .with_unit = false}));
+    std::cout << "\nThe page comes back, found by a question that a model wrote for it:\n";
+    ask(lexical(asked.bm25), "take a ship at the weekend");
 
     corpus parts;
     const unit_id page = parts.add({.id = "lighthouse", .text = lighthouse});

@@ -117,7 +117,8 @@ std::vector<key> keys_of(source_ref source, std::span<const unit_id> units, cons
                 raise<usage_error>("expand.foreign_unit",
                                    concat("quarry::build: asked about unit ", index_of(unit),
                                           ", the expander gave a key for unit ", index_of(k.unit)));
-            // A key of words alone is no repetition of one with the same text: marked by a byte that no text begins with.
+            // A key of words alone is no repetition of one with the same text: marked by a byte that no text begins
+            // with.
             std::string name = k.text;
             if (is_blank(name)) {
                 if (use == key_use::vectors) return;

@@ -1,5 +1,5 @@
-// What a fault costs while an index is built: for every call of a small build, the call that fails for good, fails once,
-// hangs until it is stopped, or comes back as garbage.
+// What a fault costs while an index is built: for every call of a small build, the call that fails for good, fails
+// once, hangs until it is stopped, or comes back as garbage.
 //
 // Nothing that was paid for is lost, a second run makes only the calls that are missing, and what it makes is what an
 // undisturbed run makes, byte for byte.

@@ -1,5 +1,6 @@
-// Processes that are killed at random times, while they save, pay and build: afterwards the file loads, whole and old or
-// new, the journal has every append that returned, and a build goes on where it stopped. QUARRY_KILLS=1000 for a long run.
+// Processes that are killed at random times, while they save, pay and build: afterwards the file loads, whole and old
+// or new, the journal has every append that returned, and a build goes on where it stopped. QUARRY_KILLS=1000 for a
+// long run.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

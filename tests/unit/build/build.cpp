@@ -149,7 +149,8 @@ TEST_CASE("a report counts keys by what they are of their unit, and time by stag
     // A clock that goes on by a second whenever it is asked: a stage takes one, embedding and vectors one a batch.
     using std::chrono::seconds;
     int asked = 0;
-    const build_options options{.batch = 1, .now = [&] { return std::chrono::steady_clock::time_point(seconds(++asked)); }};
+    const build_options options{.batch = 1,
+                                .now = [&] { return std::chrono::steady_clock::time_point(seconds(++asked)); }};
     const build_report report = build(c, expander, toy::letter_embedder(), options).report;
     CHECK(report.parts == std::map<key_part, std::size_t>{{key_part::title, 1}, {key_part::question, 2}});
     CHECK(report.times.keys == seconds(1));
