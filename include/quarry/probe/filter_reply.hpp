@@ -270,8 +270,7 @@ class filter_reply_reader {
             default: return as_text(position, op, v);
         }
         if (!out) {
-            invalid(concat("field ", detail::quoted(f.declared.name), " is a ", name_of(f.declared.type),
-                           " and cannot be compared with ", shown(v)));
+            misfit(f.declared, v);
             return std::nullopt;
         }
         if (v.is(json_type::text) && f.declared.type != field_type::date_time)
@@ -283,14 +282,18 @@ class filter_reply_reader {
         return out;
     }
 
+    void misfit(const field& declared, const json_value& v) {
+        invalid(concat("field ", detail::quoted(declared.name), " has type ", name_of(declared.type),
+                       " and cannot be compared with ", shown(v)));
+    }
+
     std::optional<field_value> as_text(std::size_t position, filter_op op, const json_value& v) {
         const field_catalog::known_field& f = fields_[position];
         std::string text = v.text;
         if (v.is(json_type::integer))
             text = concat(v.integer);
         else if (!v.is(json_type::text)) {
-            invalid(concat("field ", detail::quoted(f.declared.name), " is a ", name_of(f.declared.type),
-                           " and cannot be compared with ", shown(v)));
+            misfit(f.declared, v);
             return std::nullopt;
         }
         if (op == filter_op::prefix) return field_value(text);
