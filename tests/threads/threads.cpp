@@ -21,8 +21,10 @@
 #include "quarry/retrieve/dense.hpp"
 #include "quarry/retrieve/hybrid.hpp"
 #include "quarry/retrieve/lexical.hpp"
+#include "quarry/retrieve/probed.hpp"
 #include "quarry/retrieve/whole_article.hpp"
 #include "support/catch.hpp"
+#include "support/pool.hpp"
 
 using namespace quarry;
 
@@ -71,6 +73,24 @@ struct base {
 const base& shared() {
     static const base b;
     return b;
+}
+
+// Units, scores and ledger of an answer, or what was thrown.
+template <Retriever R>
+std::string told_of(const R& r, const query& q) {
+    std::string out;
+    try {
+        const auto found = r.retrieve(q, 7);
+        for (const auto& hit : found)
+            out += detail::concat(found.unit(hit).id(), ' ', hit.score, ' ', hit.trail, ' ', found.explain(hit), '\n');
+        for (std::uint32_t i = 0; found.size() != 0 && i < found.notes().size(); ++i) {
+            const ledger_entry& e = found.notes()[i];
+            out += detail::concat(e.stage, ' ', index_of(e.key), ' ', e.rank, ' ', e.score, ' ', e.from, ' ', e.beside, '\n');
+        }
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return out;
 }
 
 // Units and scores of an answer, or the code of the error it ended in.
@@ -190,6 +210,55 @@ TEST_CASE("batches from eight threads are what they are from one, and each pays 
     at_once([&](std::size_t t) { answers[t] = ids(search.retrieve(batch, 5)); });
     for (const auto& mine : answers) CHECK(mine == alone);
     CHECK(*b.embedder.calls == before + threads);
+}
+
+TEST_CASE("legs and further texts side by side: the same answers, ledger and trace on any executor") {
+    const base& b = shared();
+    const auto words = lexical(b.kb.bm25);
+    const auto meaning = dense(b.kb.vectors, b.embedder);
+    const auto more = [](question& q) -> probed_query {
+        if (q.text().empty()) throw std::runtime_error("nothing was asked");
+        return {.probes = {{std::string(q.text()) + " valve"}, {"router"}, {"holiday schedule", .5f}}};
+    };
+    const auto failing = [](std::string_view, std::span<const std::string_view> passages) -> std::vector<float> {
+        throw std::runtime_error(std::to_string(passages.size()));
+    };
+    const std::vector<any_retriever> retrievers{
+        hybrid(words, meaning),
+        hybrid(words, meaning) | probed_by(more) | rerank_first(by_length),
+        fuse(rrf{}, words | probed_by(more), meaning | probed_by(more), hybrid(words, meaning)) |
+            diversify(b.kb.vectors),
+        fuse(rrf{}, meaning | rerank_first(failing, {.first = 5}), words | rerank(by_length)),
+        fuse(rrf{}, words, meaning | rerank(failing), words | rerank(failing)),
+    };
+    // Everything there is to see of an answer.
+    const auto seen = [](const any_retriever& r, query q) {
+        trace told;
+        std::string out = told_of(r, q.traced(told));
+        return out + to_string(told);
+    };
+    pool one(1), eight(threads);
+    const std::vector<executor> executors{[](const std::function<void()>& task) { task(); },
+                                          [&](std::function<void()> task) { one(std::move(task)); },
+                                          [&](std::function<void()> task) { eight(std::move(task)); }};
+    for (const any_retriever& r : retrievers)
+        for (const query& q : queries()) {
+            const std::string alone = seen(r, q);
+            for (const executor& on : executors) CHECK(seen(r, query(q).run_on(on)) == alone);
+        }
+    CHECK(seen(retrievers[4], "reset").starts_with("120"));  // the leg of meaning found more, and comes first
+    CHECK(seen(retrievers[3], "reset").find("rerank: 5") != std::string::npos);
+    // Overlapping queries share the pool.
+    std::vector<std::size_t> wrong(threads, 0);
+    std::vector<std::string> alone;
+    for (const any_retriever& r : retrievers) alone.push_back(seen(r, "repair the router"));
+    at_once([&](std::size_t t) {
+        for (std::size_t i = 0; i < 4 * retrievers.size(); ++i) {
+            const std::size_t at = (i + t) % retrievers.size();
+            wrong[t] += seen(retrievers[at], query("repair the router").run_on(executors[2])) != alone[at];
+        }
+    });
+    CHECK(wrong == std::vector<std::size_t>(threads, 0));
 }
 
 TEST_CASE("a callable that is not safe from threads is safe when serialized") {

@@ -35,6 +35,17 @@ class ledger {
         entries_.push_back(entry);
         return static_cast<std::uint32_t>(entries_.size() - 1);
     }
+    /// Takes over the entries of another, which then begin at the place returned. An entry of `other` names only
+    /// entries of `other`.
+    std::uint32_t append(const ledger& other) {
+        const auto by = static_cast<std::uint32_t>(entries_.size());
+        for (ledger_entry e : other.entries_) {
+            if (e.from != no_entry) e.from += by;
+            if (e.beside != no_entry) e.beside += by;
+            entries_.push_back(e);
+        }
+        return by;
+    }
     const ledger_entry& operator[](std::uint32_t place) const noexcept { return entries_[place]; }
     std::size_t size() const noexcept { return entries_.size(); }
 

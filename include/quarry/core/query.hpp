@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../config.hpp"
+#include "executor.hpp"
 #include "filter.hpp"
 #include "ids.hpp"
 #include "scope.hpp"
@@ -62,6 +63,9 @@ class query {
     query& within(filter) & = delete;  // a filter is not a scope: say where(filter), or within(scope::only(filter))
     query& under(budget b) & { return set(budget_, std::move(b)); }
     query& stop_on(std::stop_token token) & { return set(stop_, std::move(token)); }
+    /// Where legs of a fusion and further texts of a prober run, side by side. The answer and the order of ledger and
+    /// trace are what they are in one thread; callables, the clock and retrievers of your own must bear several threads.
+    query& run_on(executor e) & { return set(executor_, std::move(e)); }
     query& traced(trace& t) & { return set(trace_, &t); }
     /// Leaves out the first n hits: pages joined equal one longer answer, as long as skip + k stays within the `fetch`
     /// of every stage.
@@ -82,6 +86,7 @@ class query {
     query&& within(filter) && = delete;  // a filter is not a scope: say where(filter), or within(scope::only(filter))
     query&& under(budget b) && { return std::move(under(std::move(b))); }
     query&& stop_on(std::stop_token token) && { return std::move(stop_on(std::move(token))); }
+    query&& run_on(executor e) && { return std::move(run_on(std::move(e))); }
     query&& traced(trace& t) && { return std::move(traced(t)); }
     query&& skip(std::size_t n) && { return std::move(skip(n)); }
     query&& include_generated() && { return std::move(include_generated()); }
@@ -95,6 +100,7 @@ class query {
     const std::optional<selection>& prepared() const noexcept { return prepared_; }
     const budget& allowance() const noexcept { return budget_; }
     const std::stop_token& stop_token() const noexcept { return stop_; }
+    const executor& runs_on() const noexcept { return executor_; }
     trace* tracer() const noexcept { return trace_; }
     std::size_t skipped() const noexcept { return skip_; }
     bool includes_generated() const noexcept { return include_generated_; }
@@ -118,6 +124,7 @@ class query {
     std::optional<selection> prepared_{};
     budget budget_{};
     std::stop_token stop_{};
+    executor executor_{};
     trace* trace_ = nullptr;
     std::size_t skip_ = 0;
     bool include_generated_ = false;

@@ -33,10 +33,13 @@ using callable_identity = const void*;
 /// What callables answered during one request, or one batch of requests.
 class memo {
    public:
+    memo() = default;
+    /// One that finds what another knows and keeps what is new to itself.
+    explicit memo(std::shared_ptr<const memo> known) : known_(std::move(known)) {}
+
     /// The numbers remembered for (who, what), or null.
     const std::vector<float>* find(callable_identity who, std::string_view what) const {
-        const auto found = entries_.find(std::pair(who, std::string(what)));
-        return found == entries_.end() ? nullptr : &found->second;
+        return find_in(&memo::entries_, std::pair(who, std::string(what)));
     }
     const std::vector<float>& keep(callable_identity who, std::string_view what, std::vector<float> numbers) {
         return entries_.insert_or_assign(std::pair(who, std::string(what)), std::move(numbers)).first->second;
@@ -44,16 +47,31 @@ class memo {
 
     /// The same for texts, such as a generator's reply. Texts and numbers do not meet.
     const std::string* find_text(callable_identity who, std::string_view what) const {
-        const auto found = texts_.find(std::pair(who, std::string(what)));
-        return found == texts_.end() ? nullptr : &found->second;
+        return find_in(&memo::texts_, std::pair(who, std::string(what)));
     }
     const std::string& keep_text(callable_identity who, std::string_view what, std::string text) {
         return texts_.insert_or_assign(std::pair(who, std::string(what)), std::move(text)).first->second;
     }
 
+    /// Takes over what another kept; what was here before stays.
+    void absorb(memo& other) {
+        entries_.merge(other.entries_);
+        texts_.merge(other.texts_);
+    }
+
    private:
-    std::map<std::pair<callable_identity, std::string>, std::vector<float>> entries_;
-    std::map<std::pair<callable_identity, std::string>, std::string> texts_;
+    using name = std::pair<callable_identity, std::string>;
+
+    template <class Value>
+    const Value* find_in(std::map<name, Value> memo::*kept, const name& n) const {
+        for (const memo* m = this; m; m = m->known_.get())
+            if (const auto found = (m->*kept).find(n); found != (m->*kept).end()) return &found->second;
+        return nullptr;
+    }
+
+    std::map<name, std::vector<float>> entries_;
+    std::map<name, std::string> texts_;
+    std::shared_ptr<const memo> known_;
 };
 
 /// Single-threaded and not copyable; made by `retriever_interface::retrieve`. Stages that search for other words or
@@ -69,12 +87,15 @@ class request {
         cost paid{}, kept{};
         std::size_t optional = 0;  // depth of optional stages
         std::vector<std::pair<const void*, std::string>> left_out;
+        trace* told = nullptr;
+        trace own_told;  // of a branch
     };
 
    public:
     /// The query and the source must outlive the request.
     request(const query& q, source_ref source, std::shared_ptr<memo> shared = std::make_shared<memo>())
         : query_(&q), source_(source), memo_(std::move(shared)) {
+        spent_->told = q.tracer();
         if (q.prepared()) {
             require_fitting(q);
             selection_ = *q.prepared();
@@ -115,6 +136,20 @@ class request {
     /// only what this request admits.
     request among(std::shared_ptr<const unit_set> units) const;
 
+    /// Where work may run side by side, or null. Where calls, tokens or passages are limited it does not, since who
+    /// comes first would decide who is paid.
+    const executor* side_by_side() const noexcept {
+        const budget& b = query_->allowance();
+        const bool limited = b.model_calls != SIZE_MAX || b.model_tokens != SIZE_MAX || b.rerank_pairs != SIZE_MAX;
+        return query_->runs_on() && !limited ? &query_->runs_on() : nullptr;
+    }
+    /// A child of the same words and units with an account, trace and memo of its own, so that it may run beside
+    /// others while this request rests. It finds what was remembered before.
+    request branch() const;
+    /// Takes over what a branch paid, noted, told and remembers. Its ledger begins at the place returned. Branches that
+    /// are joined in the order in which they would have run leave what they would have left.
+    std::uint32_t join(request& branch);
+
     const query& asked() const noexcept { return *query_; }
     std::string_view text() const noexcept { return text_; }
 
@@ -148,11 +183,12 @@ class request {
     }
 
     void tell(const trace_event& event) const {
-        if (trace* t = query_->tracer()) t->events.push_back(event);
+        if (spent_->told) spent_->told->events.push_back(event);
     }
+    bool is_traced() const noexcept { return spent_->told; }
     /// `text` is only copied where there is a trace.
     void remark(std::string_view stage, std::string_view text) const {
-        if (trace* t = query_->tracer()) t->remarks.push_back({stage, std::string(text)});
+        if (spent_->told) spent_->told->remarks.push_back({stage, std::string(text)});
     }
     std::uint32_t note(const ledger_entry& entry) { return spent_->notes.note(entry); }
     const ledger& notes() const noexcept { return spent_->notes; }
@@ -308,6 +344,27 @@ inline void request::pay(const cost& price) {
         require_left("budget.rerank_pairs", "passages for judges", price.pairs, paid.pairs, kept.pairs,
                      most.rerank_pairs);
     spent_->paid += price;
+}
+
+inline request request::branch() const {
+    request child(*this);
+    child.memo_ = std::make_shared<memo>(memo_);
+    child.spent_ = std::make_shared<account>();
+    child.spent_->optional = spent_->optional;
+    child.spent_->left_out = spent_->left_out;
+    if (is_traced()) child.spent_->told = &child.spent_->own_told;
+    return child;
+}
+
+inline std::uint32_t request::join(request& branch) {
+    account& mine = *spent_;
+    const account& its = *branch.spent_;
+    memo_->absorb(*branch.memo_);
+    mine.paid += its.paid;
+    if (mine.told) mine.told->append(its.own_told);
+    for (const auto& stage : its.left_out)
+        if (std::ranges::find(mine.left_out, stage) == mine.left_out.end()) mine.left_out.push_back(stage);
+    return mine.notes.append(its.notes);
 }
 
 inline request request::among(std::shared_ptr<const unit_set> units) const {

@@ -91,6 +91,12 @@ struct trace {
     std::vector<trace_event> events{};
     std::vector<trace_remark> remarks{};
 
+    /// Takes over what another was told.
+    void append(const trace& other) {
+        events.insert(events.end(), other.events.begin(), other.events.end());
+        remarks.insert(remarks.end(), other.remarks.begin(), other.remarks.end());
+    }
+
     /// The first event with this code, or null.
     const trace_event* find(trace_code code, std::string_view stage = {}) const noexcept {
         for (const trace_event& event : events)

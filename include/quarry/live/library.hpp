@@ -67,7 +67,7 @@ struct library_options {
     std::size_t merge_limit = 4096;
     std::size_t most_parts = 16;
     /// Runs what it is given, once, when it likes. The library must live until then.
-    std::function<void(std::function<void()>)> executor{};
+    quarry::executor executor{};
 };
 
 /// Articles to be put in the place of those with their ids, or added; and ids of articles to be removed.

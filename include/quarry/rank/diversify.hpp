@@ -148,7 +148,7 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
         if (const std::vector<float>* known = q.remembered().find(index_, q.name())) return *known;
         if (const std::vector<float>* known = q.remembered().find(token_.get(), q.name())) return *known;
         if constexpr (embeds) {
-            q.pay_for_a_call();
+            q.pay({.calls = 1, .texts = 1});
             const std::string_view texts[] = {q.text()};
             const role as = q.asked().example() ? role::document : role::query;
             return q.remembered().keep(token_.get(), q.name(), detail::embed_checked(embedder_, as, texts));
@@ -189,7 +189,7 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
             if (!q.remembered().find(token_.get(), name(i)))
                 fresh.push_back(i), texts.push_back(source().text(candidates[i].unit));
         if (!fresh.empty()) {
-            q.pay_for_a_call();
+            q.pay({.calls = 1, .texts = texts.size()});
             const auto bought = detail::embed_checked(embedder_, role::document, texts);
             for (std::size_t n = 0; n < fresh.size(); ++n) {
                 const auto row = bought.begin() + static_cast<std::ptrdiff_t>(n * d);

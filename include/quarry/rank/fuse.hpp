@@ -18,6 +18,7 @@
 #include <array>
 #include <cmath>
 #include <concepts>
+#include <exception>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -28,6 +29,7 @@
 #include "../core/error.hpp"
 #include "../core/retriever.hpp"
 #include "../detail/floats.hpp"
+#include "../detail/function_ref.hpp"
 #include "../detail/text.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -233,6 +235,13 @@ const key_table* keys_of(const R& retriever) {
 
 inline std::vector<float> checked_weights(std::span<const float> given, std::size_t legs);
 
+/// What `search(i, r)` finds with r the i-th of `requests`, which are `q` or children of it: one after the other, or
+/// side by side where the query has an executor, with the same ledger and trace.
+///
+/// Errors  what the first of them that fails throws.
+std::vector<leg_list> searched_lists(request& q, std::span<request* const> requests,
+                                     function_ref<leg_list(std::size_t, request&)> search);
+
 }  // namespace detail
 
 template <Fuser F, Retriever... Legs>
@@ -258,8 +267,9 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
         if (k == 0) return {};
         std::size_t fetch = (std::max)(k, fuser_.fetch);
         if constexpr (exact) fetch = (std::max)(fetch, k > SIZE_MAX / 5 ? SIZE_MAX : 5 * k);
+        prepare(std::span(&q, 1));  // what legs have in common is bought once, whichever runs first
         for (;;) {
-            lists found = asked(q, fetch, std::index_sequence_for<Legs...>{});
+            const lists found = asked(q, fetch, std::index_sequence_for<Legs...>{});
             table units = candidates(found);
             if constexpr (exact) complete(q, found, units, std::index_sequence_for<Legs...>{});
             results<scale> out = ranked(q, found, units, k);
@@ -279,7 +289,7 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
     static_assert(!detail::needs_lowest<F> || ((Legs::scale::lowest > -detail::unbounded) && ...),
                   "quarry: this fuser needs legs whose scale has a lowest score");
 
-    using lists = std::array<detail::leg_list, n>;
+    using lists = std::vector<detail::leg_list>;  // one a leg
     using row = std::array<detail::standing, n>;
     using table = std::vector<std::pair<unit_id, row>>;
     struct fused_unit {
@@ -295,13 +305,16 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
 
     template <std::size_t... I>
     lists asked(request& q, std::size_t fetch, std::index_sequence<I...>) const {
-        return {ask<I>(q, fetch)...};
+        using asker = detail::leg_list (fused_retriever::*)(request&, std::size_t) const;
+        static constexpr std::array<asker, n> askers{&fused_retriever::ask<I>...};
+        const std::vector<request*> requests(n, &q);
+        return detail::searched_lists(
+            q, requests, [&](std::size_t leg, request& r) { return (this->*askers[leg])(r, fetch); });
     }
 
     // A leg of weight 0 is not searched at all.
     template <std::size_t I>
     detail::leg_list ask(request& q, std::size_t fetch) const {
-        q.check();
         if (weights_[I] == 0.0f) return {};
         const auto& leg = std::get<I>(legs_);
         auto list = detail::list_of(leg.run(q, fetch), fetch, weights_[I]);
@@ -472,6 +485,32 @@ detail::leg_list detail::list_of(const results<S>& found, std::size_t asked, flo
     list.summary.deviation = std::sqrt(squares / count);
     list.summary.sample_deviation = count > 1 ? std::sqrt(squares / (count - 1)) : 0.0;
     return list;
+}
+
+inline std::vector<detail::leg_list> detail::searched_lists(request& q, std::span<request* const> requests,
+                                                            function_ref<leg_list(std::size_t, request&)> search) {
+    std::vector<leg_list> lists(requests.size());
+    const executor* on = q.side_by_side();
+    if (!on || requests.size() < 2) {
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            q.check();
+            lists[i] = search(i, *requests[i]);
+        }
+        return lists;
+    }
+    std::vector<request> branches;
+    for (const request* r : requests) branches.push_back(r->branch());
+    const auto failures = run_all(*on, requests.size(), [&](std::size_t i) {
+        branches[i].check();
+        lists[i] = search(i, branches[i]);
+    });
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        const std::uint32_t by = q.join(branches[i]);
+        if (failures[i]) std::rethrow_exception(failures[i]);
+        for (std::uint32_t& trail : lists[i].trails)
+            if (trail != no_entry) trail += by;
+    }
+    return lists;
 }
 
 inline std::vector<float> detail::checked_weights(std::span<const float> given, std::size_t legs) {

@@ -63,7 +63,7 @@ class late_interaction_judge {
         : embedder_(std::move(embedder)), options_(options) {}
 
     std::vector<float> scores(request& q, std::span<const std::string_view> passages) const {
-        q.pay_for_a_call();
+        q.pay({.calls = 1, .texts = 1 + passages.size()});
         const token_rows asked = question_rows(q);
         const std::size_t d = asked.dimension, tokens = d == 0 ? 0 : asked.rows.size() / d;
         std::vector<float> out;

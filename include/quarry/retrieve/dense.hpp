@@ -106,20 +106,21 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
     void buy(role as, const std::vector<wanted_row>& all) const {
         if (all.empty()) return;
         std::vector<std::string_view> texts;
-        std::vector<request*> payers;
+        std::vector<std::pair<request*, std::size_t>> payers;  // and their texts
         for (const wanted_row& w : all) {
             texts.push_back(w.text);
-            if (std::ranges::any_of(payers, [&](const request* p) { return p->shares_budget_with(*w.payer); }))
-                continue;
-            w.payer->pay_for_a_call();
-            payers.push_back(w.payer);
+            const auto same = [&](const auto& p) { return p.first->shares_budget_with(*w.payer); };
+            if (const auto known = std::ranges::find_if(payers, same); known != payers.end()) ++known->second;
+            else payers.emplace_back(w.payer, 1);
         }
+        for (const auto& [payer, n] : payers) payer->pay({.calls = 1, .texts = n});
         const std::size_t d = index_->dimension();
         const std::vector<float> rows = detail::embed_checked(embedder_, as, texts, d);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto row = rows.begin() + static_cast<std::ptrdiff_t>(i * d);
             all[i].payer->remembered().keep(identity(), all[i].name, {row, row + static_cast<std::ptrdiff_t>(d)});
         }
+        for (const auto& [payer, n] : payers) payer->tell({trace_code::embedded, "dense", n, n});
     }
 
     // The row of a unit that is searched by, if the index has one: nothing to embed then. Remembered for this index only,
@@ -146,7 +147,6 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
             }
             if (!q.imagined().empty()) keep_mean(q);
             row = remembered(q, q.name());
-            q.tell({trace_code::embedded, "dense", 1 + q.imagined().size(), 1 + q.imagined().size()});
         }
         if (!q.remembered().find(index_, q.name())) q.remembered().keep(index_, q.name(), *row);
         if (is_zero(*row)) {

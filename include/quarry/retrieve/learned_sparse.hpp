@@ -57,7 +57,7 @@ class learned_sparse_retriever : public retriever_interface<learned_sparse_retri
         const std::string name = q.name();
         const std::vector<float>* numbers = q.remembered().find(token_.get(), name);
         if (!numbers) {
-            q.pay_for_a_call();
+            q.pay({.calls = 1, .texts = 1});
             const role as = q.asked().example() ? role::document : role::query;
             const term_weights bought = encoder_(as, q.text());
             detail::pooled(bought);  // refuses what is no weight

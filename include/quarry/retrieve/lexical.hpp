@@ -31,7 +31,7 @@ class lexical_retriever : public retriever_interface<lexical_retriever<Index>> {
             if (found.empty() && k != 0 && index_->bounds(q.words()).high == 0.0f)
                 q.tell({trace_code::unknown, scale::name, 1, 0});
         if constexpr (requires { index_->unknown_words(q.words()); })
-            if (q.asked().tracer()) tell_corrections(q);
+            if (q.is_traced()) tell_corrections(q);
         return found;
     }
 

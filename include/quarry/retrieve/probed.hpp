@@ -84,6 +84,14 @@ inline request child_under(request& q, const std::optional<filter>& f, std::opti
     return q.narrowed(nullptr, std::move(words));
 }
 
+/// Buys what the question as it was asked needs, ahead of what is optional, where calls are counted. Elsewhere it is
+/// bought with what the prober makes of it, in one call.
+template <class Base>
+void prepare_counted(const Base& base, std::span<request> batch) {
+    for (request& q : batch)
+        if (q.counts_calls()) prepare(base, std::span(&q, 1));
+}
+
 /// The filters that are tried, in this order, where nothing was found under `f`; the last one is none.
 inline std::vector<std::optional<filter>> weaker(request& q, const filter& f, relaxation policy) {
     std::vector<std::optional<filter>> out;
@@ -121,12 +129,7 @@ class narrowed_retriever : public retriever_interface<narrowed_retriever<Base, P
 
     source_ref source() const { return base_.source(); }
 
-    /// Where calls are counted, what the question as it was asked needs is bought ahead of what is optional; elsewhere
-    /// nothing, since the prober may have other words.
-    void prepare(std::span<request> batch) const {
-        for (request& q : batch)
-            if (q.counts_calls()) detail::prepare(base_, std::span(&q, 1));
-    }
+    void prepare(std::span<request> batch) const { detail::prepare_counted(base_, batch); }
 
     results<scale> run(request& q, std::size_t k) const {
         if (q.asked().example() || detail::trimmed(q.text()).empty()) return base_.run(q, k);
@@ -185,7 +188,7 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
     }
 
     source_ref source() const { return base_.source(); }
-    void prepare(std::span<request> batch) const { detail::prepare(base_, batch); }
+    void prepare(std::span<request> batch) const { detail::prepare_counted(base_, batch); }
 
     results<scale> run(request& q, std::size_t k) const {
         const bool plain = q.asked().example() || detail::trimmed(q.text()).empty();
@@ -244,12 +247,16 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
         detail::attempt(q, more, degraded,
                         [&] { detail::prepare(base_, std::span(children)); });  // all texts in one call
         const std::size_t searched = degraded ? 1 : children.size();            // else the question alone
-        std::vector<detail::leg_list> lists;
-        for (std::size_t i = 0; i < searched; ++i) {
-            if (i != 0 && !detail::begins(q, more, degraded)) break;
-            q.check();
-            lists.push_back(detail::list_of(base_.run(children[i], fetch), fetch, weights[i]));
-        }
+        std::vector<request*> requests;
+        for (std::size_t i = 0; i < searched; ++i) requests.push_back(&children[i]);
+        std::vector<char> late(searched);  // further texts are optional, one by one
+        const auto lists = detail::searched_lists(q, requests, [&](std::size_t i, request& r) -> detail::leg_list {
+            late[i] = i != 0 && more.fails_quietly && r.late();
+            if (late[i]) return {};
+            return detail::list_of(base_.run(r, fetch), fetch, weights[i]);
+        });
+        if (std::ranges::count(late, true) != 0)
+            detail::leave_out(q, more, "the query's deadline has passed", degraded);
         auto out = detail::fused_lists(q, options_.fusion, lists, k);
         if (degraded) out.state = result_state::degraded;
         return out;

@@ -30,3 +30,17 @@ TEST_CASE("an entry that says nothing leads nowhere") {
     CHECK(plain.weight == 1.0f);
     CHECK(plain.rank == 0);
 }
+
+TEST_CASE("entries that are taken over lead to each other as before") {
+    ledger notes, more;
+    notes.note({.stage = "first"});
+    const std::uint32_t words = more.note({.stage = "bm25"});
+    const std::uint32_t meaning = more.note({.stage = "dense", .beside = words});
+    const std::uint32_t sum = more.note({.stage = "rrf", .from = meaning});
+    const std::uint32_t by = notes.append(more);
+    CHECK(by == 1);
+    CHECK(notes.size() == 4);
+    CHECK(notes[notes[by + sum].from].stage == "dense");
+    CHECK(notes[notes[notes[by + sum].from].beside].stage == "bm25");
+    CHECK(notes[by + words].from == no_entry);
+}

@@ -411,3 +411,51 @@ TEST_CASE("a child among given units finds these alone, and what is narrowed bel
     CHECK(!both.admits(unit_at(2)));
     CHECK(whole.among(nullptr).allowed().all());
 }
+
+TEST_CASE("a branch has an account of its own until it is joined, and finds what was remembered before") {
+    const corpus c = two_tenants();
+    trace told;
+    const query q = query("t").traced(told);
+    request parent(q, c);
+    const int who = 0;
+    parent.remembered().keep(&who, "before", {1.0f});
+    parent.note({"parent"});
+    request one = parent.branch(), two = parent.branch();
+    request child = two.narrowed(nullptr, "other words");
+    child.remembered().keep(&who, "new", {2.0f});
+    child.pay({.calls = 2, .texts = 3});
+    child.tell({trace_code::searched, "two", 1, 1});
+    child.remark("two", "said");
+    child.leave_out(&who);
+    const std::uint32_t place = child.note({"two"});
+    CHECK(one.remembered().find(&who, "before"));
+    CHECK_FALSE(one.remembered().find(&who, "new"));
+    CHECK_FALSE(parent.remembered().find(&who, "new"));
+    CHECK(parent.paid() == cost{});
+    CHECK(told.events.empty());
+    one.tell({trace_code::searched, "one", 1, 1});
+    one.note({"one"});
+    CHECK(parent.join(one) == 1);
+    const std::uint32_t by = parent.join(two);
+    CHECK(parent.notes()[by + place].stage == "two");
+    CHECK(parent.notes().size() == 3);
+    CHECK(parent.remembered().find(&who, "new"));
+    CHECK(parent.paid() == cost{.calls = 2, .texts = 3});
+    CHECK(to_string(told) == "one: searched 1 -> 1\ntwo: searched 1 -> 1\ntwo: said\n");
+    CHECK_FALSE(parent.left_out(&who));
+    CHECK(parent.narrowed(nullptr, "other words").left_out(&who));
+}
+
+TEST_CASE("work runs side by side where there is an executor and nothing that is counted") {
+    const corpus c = two_tenants();
+    const executor at_once = [](const std::function<void()>& task) { task(); };
+    CHECK_FALSE(request("t", c).side_by_side());
+    const query asked = query("t").run_on(at_once);
+    REQUIRE(request(asked, c).side_by_side());
+    const query late = query("t").run_on(at_once).under({.deadline = std::chrono::steady_clock::time_point{}});
+    CHECK(request(late, c).side_by_side());
+    for (const budget& b : {budget{.model_calls = 9}, budget{.model_tokens = 9}, budget{.rerank_pairs = 9}}) {
+        const query counted = query("t").run_on(at_once).under(b);
+        CHECK_FALSE(request(counted, c).side_by_side());
+    }
+}
