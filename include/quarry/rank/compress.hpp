@@ -45,8 +45,8 @@ struct extract_reply {
     notices seen{};
 };
 
-/// Looks the sentences of a reply up in the passage, space aside. Fewer than four letters and digits prove nothing and
-/// are passed over. `labels` as in text_rules.
+/// Looks the sentences of a reply, or of the texts of a list, up in the passage, space aside; where one is not there,
+/// what it quotes. Fewer than four letters and digits prove nothing and are passed over. `labels` as in text_rules.
 ///
 /// Cost  linear in the passage for each sentence of the reply.
 extract_reply read_extract(const completion& reply, std::string_view passage, std::span<const std::string> labels = {});
@@ -237,26 +237,35 @@ inline extract_reply read_extract(const completion& reply, std::string_view pass
     rules.labels = labels;
     std::string_view text = detail::own_words(reply, rules, out.seen);
     text = detail::without_blanks(detail::without_fence(detail::without_preamble(text, out.seen), out.seen));
-    std::string_view bare = text;
-    while (!bare.empty() && (bare.back() == '.' || bare.back() == '!')) bare.remove_suffix(1);
-    if (detail::equal_ignoring_case(bare, "none")) {
+    if (detail::says_nothing(text)) {
         out.none = true;
         return out;
     }
     const detail::flat_text known(passage);
-    for_each_sentence(text, [&](std::size_t begin, std::size_t end) {
-        const std::string_view line =
-            detail::without_quotes(detail::without_markers(text.substr(begin, end - begin), out.seen));
+    const auto proves_nothing = [](std::string_view part) { return std::ranges::count_if(part, detail::is_word_byte) < 4; };
+    const auto look_up = [&](std::string_view line) {
         const detail::flat_text part(detail::trimmed(line));
-        if (std::ranges::count_if(part.text, detail::is_word_byte) < 4) return;
         const std::size_t at = detail::find_words(known.text, part.text);
-        if (at == std::string_view::npos) {
-            out.invented.push_back(part.text);
-            return;
-        }
+        if (at == std::string_view::npos) return false;
         const byte_span span{known.from[at], known.from[at + part.text.size() - 1] + 1};
         if (std::ranges::find(out.verbatim, span) == out.verbatim.end()) out.verbatim.push_back(span);
-    });
+        return true;
+    };
+    const auto read = [&](std::string_view part) {
+        for_each_sentence(part, [&](std::size_t begin, std::size_t end) {
+            const std::string_view line =
+                detail::without_quotes(detail::without_markers(part.substr(begin, end - begin), out.seen));
+            if (proves_nothing(line) || look_up(line)) return;
+            // The sentence is: "..."
+            std::vector<std::string> quoted = detail::quoted_texts(line);
+            std::erase_if(quoted, proves_nothing);
+            if (quoted.empty() || !std::ranges::all_of(quoted, look_up))
+                out.invented.push_back(detail::flat_text(detail::trimmed(line)).text);
+        });
+    };
+    const std::vector<std::string> listed = detail::listed_texts(text);
+    for (const std::string& part : listed) read(part);
+    if (listed.empty()) read(text);
     return out;
 }
 

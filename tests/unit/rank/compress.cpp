@@ -70,13 +70,16 @@ TEST_CASE("sentences are looked up in the passage, space aside, and what is not 
     CHECK(copied_from("They do so when the line is down.") == texts{"They do so when\nthe line is down."});
     CHECK(copied_from("\"Hubs blink red.\"") == texts{"Hubs blink red."});
     CHECK(copied_from("Here are the sentences:\nCall us.\nHubs blink red.") == texts{"Call us.", "Hubs blink red."});
+    CHECK(copied_from(R"(The sentence is: "Hubs blink red.")") == texts{"Hubs blink red."});
+    CHECK(copied_from(R"(["Hubs blink red.", "Call us."])") == texts{"Hubs blink red.", "Call us."});
+    CHECK(read_extract(completion(R"(Hubs are "red".)"), hub_passage).invented == texts{R"(Hubs are "red".)"});
     CHECK(copied_from("Hubs blink green.").empty());
     CHECK(copied_from("ubs blink").empty());  // no whole words
     CHECK(copied_from("red").empty());        // too little to prove anything
     const extract_reply read = read_extract(completion("Hubs blink red. Hubs are blue."), hub_passage);
     CHECK(read.invented == texts{"Hubs are blue."});
     CHECK_FALSE(read.none);
-    for (const char* reply : {"NONE", "none.", " None\n", "```\nNONE\n```"})
+    for (const char* reply : {"NONE", "none.", " None\n", "N/A", "```\nNONE\n```"})
         CHECK(read_extract(completion(reply), hub_passage).none);
 }
 
