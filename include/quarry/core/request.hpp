@@ -88,7 +88,9 @@ class request {
         std::size_t optional = 0;  // depth of optional stages
         std::vector<std::pair<const void*, std::string>> left_out;
         trace* told = nullptr;
-        trace own_told;  // of a branch
+        trace own_told;      // of a branch
+        cost told_cost{};    // of what was paid
+        std::chrono::steady_clock::time_point since{};
     };
 
    public:
@@ -96,6 +98,7 @@ class request {
     request(const query& q, source_ref source, std::shared_ptr<memo> shared = std::make_shared<memo>())
         : query_(&q), source_(source), memo_(std::move(shared)) {
         spent_->told = q.tracer();
+        start_clock();
         if (q.prepared()) {
             require_fitting(q);
             selection_ = *q.prepared();
@@ -182,8 +185,20 @@ class request {
         return {text_, query_->required(), query_->forbidden(), query_->phrases()};
     }
 
-    void tell(const trace_event& event) const {
-        if (spent_->told) spent_->told->events.push_back(event);
+    /// Adds the time and the cost since the event before.
+    void tell(trace_event event) const {
+        if (!spent_->told) return;
+        const auto before = spent_->since;
+        start_clock();
+        event.took = spent_->since - before;
+        event.spent = spent_->paid;
+        event.spent -= spent_->told_cost;
+        spent_->told_cost = spent_->paid;
+        spent_->told->events.push_back(event);
+    }
+    /// From here on counts the time of what is told next. The clock is only read where there is a trace.
+    void start_clock() const {
+        if (spent_->told) spent_->since = now();
     }
     bool is_traced() const noexcept { return spent_->told; }
     /// `text` is only copied where there is a trace.
@@ -197,8 +212,8 @@ class request {
 
     /// Has the deadline passed? Then no optional stage begins.
     bool late() const {
-        const budget& b = query_->allowance();
-        return b.deadline && (b.now ? b.now() : std::chrono::steady_clock::now()) > *b.deadline;
+        const auto& deadline = query_->allowance().deadline;
+        return deadline && now() > *deadline;
     }
 
     /// Throws if the query was stopped, and for an optional stage also if it is late. Called between stages and before
@@ -265,6 +280,11 @@ class request {
 
    private:
     request(const request&) = default;  // for children
+
+    std::chrono::steady_clock::time_point now() const {
+        const auto& clock = query_->allowance().now;
+        return clock ? clock() : std::chrono::steady_clock::now();
+    }
 
     // Throws where `n` more are beyond `most`, or beyond what an optional stage may take of it.
     void require_left(std::string_view code, std::string_view what, std::size_t n, std::size_t paid, std::size_t kept,
@@ -361,7 +381,9 @@ inline std::uint32_t request::join(request& branch) {
     const account& its = *branch.spent_;
     memo_->absorb(*branch.memo_);
     mine.paid += its.paid;
+    mine.told_cost += its.told_cost;
     if (mine.told) mine.told->append(its.own_told);
+    start_clock();
     for (const auto& stage : its.left_out)
         if (std::ranges::find(mine.left_out, stage) == mine.left_out.end()) mine.left_out.push_back(stage);
     return mine.notes.append(its.notes);

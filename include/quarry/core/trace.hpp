@@ -2,11 +2,17 @@
 //
 // A value the caller owns and hands to a query (`query(...).traced(t)`). Entries are codes and numbers, made cheap;
 // turning them into words happens in `to_string`, when somebody looks.
+//
+// Stages tell what they did when they have done it, so the time and the cost of an event are those since the event before
+// it: a stage's own, without the stages below it. What ran side by side is told leg by leg, each with times of its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../config.hpp"
@@ -64,6 +70,13 @@ struct cost {
         tokens += other.tokens;
         return *this;
     }
+    cost& operator-=(const cost& other) noexcept {
+        calls -= other.calls;
+        texts -= other.texts;
+        pairs -= other.pairs;
+        tokens -= other.tokens;
+        return *this;
+    }
     friend bool operator==(const cost&, const cost&) = default;
 };
 
@@ -73,23 +86,33 @@ struct trace_event {
     std::size_t in = 0;
     std::size_t out = 0;
     float value = 0.0f;  // a floor, a weight; 0 where there is none
+    cost spent{};        // since the event before it
+    std::optional<std::chrono::nanoseconds> took{};  // likewise, by the clock of the query's budget
+
+    friend bool operator==(const trace_event&, const trace_event&) = default;
 };
 
-inline std::string to_string(const trace_event& event) {
-    std::string out = detail::concat(event.stage, ": ", name_of(event.code), ' ', event.in, " -> ", event.out);
-    if (event.value != 0.0f) out += detail::concat(" (", event.value, ')');
-    return out;
-}
+/// One line, what is zero or not there left out: "rerank: reranked 20 -> 3 (0.5), calls 1, pairs 20, 812.5 us".
+std::string to_string(const trace_event& event);
 
 /// What cannot be said in numbers: what was repaired in a model's reply, which exception was caught.
 struct trace_remark {
     std::string_view stage;  // a literal
     std::string text;
+
+    friend bool operator==(const trace_remark&, const trace_remark&) = default;
 };
 
 struct trace {
     std::vector<trace_event> events{};
     std::vector<trace_remark> remarks{};
+
+    /// The same but for what differs from run to run.
+    trace without_times() const {
+        trace out = *this;
+        for (trace_event& event : out.events) event.took.reset();
+        return out;
+    }
 
     /// Takes over what another was told.
     void append(const trace& other) {
@@ -103,7 +126,32 @@ struct trace {
             if (event.code == code && (stage.empty() || event.stage == stage)) return &event;
         return nullptr;
     }
+
+    friend bool operator==(const trace&, const trace&) = default;
 };
+
+namespace detail {
+
+/// Calls `f(name, number)` for each part of a cost that is not zero.
+template <class F>
+void for_each_cost(const cost& c, F f) {
+    const std::pair<std::string_view, std::size_t> all[] = {
+        {"calls", c.calls}, {"texts", c.texts}, {"pairs", c.pairs}, {"tokens", c.tokens}};
+    for (const auto& [name, number] : all)
+        if (number != 0) f(name, number);
+}
+
+}  // namespace detail
+
+inline std::string to_string(const trace_event& event) {
+    std::string out = detail::concat(event.stage, ": ", name_of(event.code), ' ', event.in, " -> ", event.out);
+    if (event.value != 0.0f) out += detail::concat(" (", event.value, ')');
+    detail::for_each_cost(event.spent, [&](std::string_view name, std::size_t number) {
+        out += detail::concat(", ", name, ' ', number);
+    });
+    if (event.took) out += detail::concat(", ", detail::fixed(static_cast<double>(event.took->count()) / 1e3, 1), " us");
+    return out;
+}
 
 inline std::string to_string(const trace& t) {
     std::string out;
@@ -112,8 +160,8 @@ inline std::string to_string(const trace& t) {
     return out;
 }
 
-/// The same as one JSON object: {"events": [{"stage", "what", "in", "out", "value"}], "remarks": [{"stage", "text"}]}.
-/// An event without a value has none.
+/// The same as one JSON object: {"events": [{"stage", "what", "in", "out", "value", "calls", "texts", "pairs", "tokens",
+/// "nanoseconds"}], "remarks": [{"stage", "text"}]}. What is zero or not there is left out, but in and out.
 inline std::string to_json(const trace& t) {
     std::string out = "{\"events\":[";
     for (const trace_event& e : t.events) {
@@ -122,6 +170,10 @@ inline std::string to_json(const trace& t) {
                               ",\"in\":", e.in, ",\"out\":", e.out);
         // Infinities are no JSON.
         if (e.value != 0.0f && detail::is_finite(e.value)) out += detail::concat(",\"value\":", e.value);
+        detail::for_each_cost(e.spent, [&](std::string_view name, std::size_t number) {
+            out += detail::concat(",\"", name, "\":", number);
+        });
+        if (e.took) out += detail::concat(",\"nanoseconds\":", e.took->count());
         out += '}';
     }
     out += "],\"remarks\":[";

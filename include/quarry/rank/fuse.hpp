@@ -502,6 +502,7 @@ inline std::vector<detail::leg_list> detail::searched_lists(request& q, std::spa
     for (const request* r : requests) branches.push_back(r->branch());
     const auto failures = run_all(*on, requests.size(), [&](std::size_t i) {
         branches[i].check();
+        branches[i].start_clock();
         lists[i] = search(i, branches[i]);
     });
     for (std::size_t i = 0; i < requests.size(); ++i) {

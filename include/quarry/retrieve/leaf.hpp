@@ -39,13 +39,14 @@ results<typename Index::scale> search_units(const Index& index, const Probe& pro
             search_report report;
             found = index.search(probe, wanted, q.allowed(), report);
             exact = report.complete;
+            q.tell({trace_code::searched, stage, wanted, found.size()});
             q.tell({trace_code::planned, name_of(report.plan), q.allowed().units ? q.allowed().units->count() : size,
                     report.scored});
         } else {
             found = index.search(probe, wanted, q.allowed());
+            q.tell({trace_code::searched, stage, wanted, found.size()});
         }
         units = collapse(found);
-        q.tell({trace_code::searched, stage, wanted, found.size()});
         if (units.size() >= possible || (exact && found.size() < wanted) || wanted >= size) break;
         const std::size_t more = wanted > size / 2 ? size : 2 * wanted;
         q.tell({trace_code::widened, stage, wanted, more});

@@ -107,7 +107,7 @@ why_not_report why_not(const R& search, const query& q, std::size_t k, unit_id u
     alone.where(selection(std::nullopt, only, only).made_by(source.state())).traced(told);
     const auto found = search.retrieve(alone, 1);
     if (!found.empty()) return {loss::outranked, 0, {}};
-    for (const trace_event& e : told.events) {
+    for (const trace_event& e : told.without_times().events) {
         const bool keys = e.code == trace_code::searched || e.code == trace_code::widened ||
                           e.code == trace_code::filtered || e.code == trace_code::embedded;
         if (!keys && e.in != 0 && e.out == 0 && e.code != trace_code::unknown && e.code != trace_code::collapsed)

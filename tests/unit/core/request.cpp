@@ -168,7 +168,7 @@ TEST_CASE("the trace says how many units a filter left, and nothing where there 
     trace t;
     const query filtered = query("t").where(eq("tenant", "a")).traced(t);
     request first(filtered, c);
-    CHECK(to_string(t) == "query: filtered 3 -> 2\n");
+    CHECK(to_string(t.without_times()) == "query: filtered 3 -> 2\n");
     const query plain = query("t").traced(t);
     request second(plain, c);
     CHECK(t.events.size() == 1);
@@ -441,7 +441,8 @@ TEST_CASE("a branch has an account of its own until it is joined, and finds what
     CHECK(parent.notes().size() == 3);
     CHECK(parent.remembered().find(&who, "new"));
     CHECK(parent.paid() == cost{.calls = 2, .texts = 3});
-    CHECK(to_string(told) == "one: searched 1 -> 1\ntwo: searched 1 -> 1\ntwo: said\n");
+    CHECK(to_string(told.without_times()) ==
+          "one: searched 1 -> 1\ntwo: searched 1 -> 1, calls 2, texts 3\ntwo: said\n");
     CHECK_FALSE(parent.left_out(&who));
     CHECK(parent.narrowed(nullptr, "other words").left_out(&who));
 }
@@ -458,4 +459,47 @@ TEST_CASE("work runs side by side where there is an executor and nothing that is
         const query counted = query("t").run_on(at_once).under(b);
         CHECK_FALSE(request(counted, c).side_by_side());
     }
+}
+
+TEST_CASE("an event has the time and the cost since the one before it, and without a trace no clock is read") {
+    const corpus c = two_tenants();
+    auto now = std::chrono::steady_clock::time_point();
+    std::size_t looks = 0;
+    const budget timed{.now = [&] { return ++looks, now; }};
+    trace told;
+    const query q = query("t").under(timed).traced(told);
+    request r(q, c);
+    now += 3ms;
+    r.pay({.calls = 1, .texts = 2});
+    r.tell({trace_code::embedded, "dense", 2, 2});
+    now += 1ms;
+    r.tell({trace_code::searched, "dense", 5, 5});
+    request left = r.branch(), right = r.branch();
+    now += 10ms;
+    right.start_clock();
+    now += 2ms;
+    right.pay({.pairs = 4});
+    right.tell({trace_code::reranked, "right", 4, 4});
+    right.pay({.calls = 1});
+    left.start_clock();
+    now += 5ms;
+    left.tell({trace_code::searched, "left", 1, 1});
+    r.join(left);
+    r.join(right);
+    now += 7ms;
+    r.tell({trace_code::fused, "rrf", 2, 2});
+    const std::chrono::nanoseconds took[] = {3ms, 1ms, 5ms, 2ms, 7ms};
+    const cost spent[] = {{.calls = 1, .texts = 2}, {}, {}, {.pairs = 4}, {.calls = 1}};
+    REQUIRE(told.events.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) {
+        CAPTURE(told.events[i].stage);
+        CHECK(told.events[i].took == took[i]);
+        CHECK(told.events[i].spent == spent[i]);
+    }
+    looks = 0;
+    const query untraced = query("t").under(timed);
+    request silent(untraced, c);
+    silent.tell({trace_code::fused, "rrf", 2, 2});
+    silent.check();
+    CHECK(looks == 0);
 }

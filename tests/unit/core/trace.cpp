@@ -1,5 +1,6 @@
 #include "quarry/core/trace.hpp"
 
+#include <chrono>
 #include <set>
 #include <string>
 
@@ -27,6 +28,21 @@ TEST_CASE("a trace prints one line an event, in the order of the flow") {
     CHECK(to_string(trace{}).empty());
     const trace remarked{{{trace_code::probed, "rewrite", 3, 2}}, {{"rewrite", "one text came twice"}}};
     CHECK(to_string(remarked) == "rewrite: probed 3 -> 2\nrewrite: one text came twice\n");
+}
+
+TEST_CASE("what an event took and cost is printed where there is something, and is no part of what is compared without times") {
+    using namespace std::chrono_literals;
+    trace_event e{.code = trace_code::reranked, .stage = "rerank", .in = 20, .out = 3, .value = .5f};
+    e.spent = {.calls = 2, .texts = 1, .pairs = 20, .tokens = 7};
+    const trace plain{{e}};
+    e.took = 812'549ns;
+    const trace timed{{e}};
+    CHECK(to_string(e) == "rerank: reranked 20 -> 3 (0.5), calls 2, texts 1, pairs 20, tokens 7, 812.5 us");
+    CHECK(to_json(timed) == R"({"events":[{"stage":"rerank","what":"reranked","in":20,"out":3,"value":0.5,"calls":2,)"
+                            R"("texts":1,"pairs":20,"tokens":7,"nanoseconds":812549}],"remarks":[]})");
+    CHECK_FALSE(timed == plain);
+    CHECK(timed.without_times() == plain);
+    CHECK(to_json(plain).find("nano") == std::string::npos);
 }
 
 TEST_CASE("finding gives the first event of a code, of a stage if one is named, else nothing") {
