@@ -5,6 +5,8 @@
 //     ...
 //     const raptor_growth again = tree.grow(changed, grown.tree);   // makes only what the changes touched
 //
+// Over a library that changes, see live/grown_generation.hpp.
+//
 // Units are grouped by their vectors, each group of two or more gets a summary, and so again a layer up, until one is
 // left, a layer would not become smaller, or there are enough layers. A question about a whole is then answered by a
 // summary, one about a detail by a unit (retrieve/raptor.hpp). It is not for facts scattered over several documents:
@@ -72,9 +74,9 @@ struct raptor_node {
 
 /// What is to be remembered from one growth to the next. A plain value; knows no unit ids.
 struct raptor_tree {
-    std::string maker;                         // of the summaries: another one makes them all anew
-    std::map<std::string, std::string> leaves; // id of the unit, digest of its words
-    std::vector<raptor_node> summaries;
+    std::string maker{};                          // of the summaries: another one makes them all anew
+    std::map<std::string, std::string> leaves{};  // id of the unit, digest of its words
+    std::vector<raptor_node> summaries{};
 };
 
 /// What became of a corpus.
@@ -114,6 +116,14 @@ class raptor {
     ///         and clusterer, and what ended the asking. The corpus is then what it was.
     raptor_growth grow(corpus& c, const raptor_tree& before = {}) const;
 
+    /// The tree over these units of any source, to which nothing is added: no list of units in what comes back.
+    ///
+    /// Requires  units of the kind of the options, in ascending order.
+    raptor_growth grow(source_ref source, std::span<const unit_id> units, const raptor_tree& before = {}) const;
+
+    const E& embedder() const noexcept { return embedder_; }
+    const raptor_options& options() const noexcept { return options_; }
+
    private:
     E embedder_;
     S summarizer_;
@@ -128,10 +138,9 @@ namespace detail {
 template <Embedder E, Summarizer S, Clusterer C>
 class raptor_work {
    public:
-    raptor_work(const corpus& c, const E& embedder, const S& summarizer, const C& clusterer,
+    raptor_work(source_ref source, const E& embedder, const S& summarizer, const C& clusterer,
                 const raptor_options& options, const raptor_tree& before)
-        : corpus_(c),
-          source_(c),
+        : source_(source),
           embedder_(embedder),
           summarizer_(summarizer),
           clusterer_(clusterer),
@@ -149,8 +158,8 @@ class raptor_work {
     }
 
     /// Everything but the units.
-    raptor_growth run() {
-        collect_leaves();
+    raptor_growth run(std::span<const unit_id> units) {
+        collect_leaves(units);
         recall();
         for (std::size_t layer = 1; layer <= options_.layers; ++layer) {
             buy_vectors(layer);
@@ -192,28 +201,26 @@ class raptor_work {
         std::optional<std::size_t> node{};
     };
 
-    void collect_leaves() {
+    void collect_leaves(std::span<const unit_id> units) {
         std::map<std::string, std::size_t> tree_of;
-        for (std::size_t i = 0; i < corpus_.size(); ++i) {
-            const unit_id unit = unit_at(i);
-            if (corpus_.kind(unit) != options_.of) continue;
+        for (const unit_id unit : units) {
             const unit_id article = source_.article_of(unit);
-            const std::string_view title = corpus_.title(unit), text = corpus_.text(unit);
+            const std::string_view title = source_.title(unit), text = source_.text(unit);
             if (trimmed(title).empty() && trimmed(text).empty()) {
                 ++out_.unknown;
                 continue;
             }
-            std::string name = options_.across_articles ? std::string() : std::string(corpus_.id(article));
+            std::string name = options_.across_articles ? std::string() : std::string(source_.id(article));
             if (options_.apart) (name += '\n') += options_.apart(source_[unit]);
             const auto [at, fresh] = tree_of.try_emplace(name, trees_.size());
             if (fresh) trees_.push_back({name});
             trees_[at->second].inputs.push_back(nodes_.size());
-            place_of_.emplace(corpus_.id(unit), nodes_.size());
-            nodes_.push_back({std::string(corpus_.id(unit)),
+            place_of_.emplace(source_.id(unit), nodes_.size());
+            nodes_.push_back({std::string(source_.id(unit)),
                               title.empty() ? std::string(text) : concat(title, ' ', text),
-                              std::string(corpus_.title(article)), index_of(article)});
+                              std::string(source_.title(article)), index_of(article)});
             nodes_.back().tree = at->second;
-            out_.tree.leaves.emplace(corpus_.id(unit), hexadecimal(sha256_of(nodes_.back().text)));
+            out_.tree.leaves.emplace(source_.id(unit), hexadecimal(sha256_of(nodes_.back().text)));
             ++out_.leaves;
         }
     }
@@ -555,11 +562,11 @@ class raptor_work {
     }
 
     std::optional<std::string_view> known_text(const std::string& id) const {
-        if (const auto unit = corpus_.find(id)) {
-            if (corpus_.kind(*unit) != unit_kind::generated)
+        if (const auto unit = source_.find(id)) {
+            if (source_.kind(*unit) != unit_kind::generated)
                 raise<usage_error>("corpus.duplicate_id",
                                    "quarry::raptor: there is a unit " + detail::quoted(id) + " that is no summary");
-            return corpus_.text(*unit);
+            return source_.text(*unit);
         }
         const auto at = texts_.find(id);
         return at == texts_.end() ? std::nullopt : std::optional<std::string_view>(*at->second);
@@ -625,7 +632,6 @@ class raptor_work {
         out_.tree.summaries.push_back(std::move(kept));
     }
 
-    const corpus& corpus_;
     source_ref source_;
     const E& embedder_;
     const S& summarizer_;
@@ -649,8 +655,11 @@ class raptor_work {
 
 template <Embedder E, Summarizer S, Clusterer C>
 raptor_growth raptor<E, S, C>::grow(corpus& c, const raptor_tree& before) const {
+    std::vector<unit_id> units;
+    for (std::size_t i = 0; i < c.size(); ++i)
+        if (c.kind(unit_at(i)) == options_.of) units.push_back(unit_at(i));
     detail::raptor_work<E, S, C> work(c, embedder_, summarizer_, clusterer_, options_, before);
-    raptor_growth out = work.run();
+    raptor_growth out = work.run(units);
     std::set<std::string_view> current;
     for (const raptor_node& n : out.tree.summaries) {
         if (n.text.empty()) continue;
@@ -667,6 +676,12 @@ raptor_growth raptor<E, S, C>::grow(corpus& c, const raptor_tree& before) const 
     for (const raptor_node& n : before.summaries)
         if (const auto unit = c.find(n.id); unit && !current.contains(n.id)) out.obsolete.push_back(*unit);
     return out;
+}
+
+template <Embedder E, Summarizer S, Clusterer C>
+raptor_growth raptor<E, S, C>::grow(source_ref source, std::span<const unit_id> units,
+                                    const raptor_tree& before) const {
+    return detail::raptor_work<E, S, C>(source, embedder_, summarizer_, clusterer_, options_, before).run(units);
 }
 
 }  // namespace QUARRY_NAMESPACE
