@@ -61,6 +61,7 @@ struct build_report {
     std::map<key_part, std::size_t> parts{};   // keys by what they are of their unit
     std::vector<unit_id> units_without_key{};  // of those asked about: nothing can find them
     std::size_t keys_without_vector = 0;       // the embedder knew nothing of their text
+    std::size_t keys_cut = 0;                  // longer than the embedder reads, as it says itself: chunks are its cure
     std::size_t embedder_calls = 0;
     expansion_report expansion{};  // what asking models for keys took: calls, cost, failures by their kind
     build_times times{};
@@ -216,6 +217,7 @@ embedded_keys embed_keys(const std::vector<key>& keys, const E& embedder, const 
             out.has_vector[some[i]] = !std::ranges::all_of(row, [](float x) { return x == 0.0f; });
             if (out.has_vector[some[i]]) out.vectors.add(keys[some[i]].unit, row);
             else ++report.keys_without_vector;
+            report.keys_cut += reads_whole(embedder, texts[i]) ? 0 : 1;
         }
         report.times.vectors += watch.lap();
         if (options.progress) options.progress(first + some.size(), embedded.size());

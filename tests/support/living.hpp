@@ -25,6 +25,8 @@ namespace living {
 struct embedder : toy::letter_embedder {
     std::string name() const { return "letters"; }
     static constexpr bool zero_means_unknown = true;
+    std::size_t reads = SIZE_MAX;  // bytes
+    bool reads_whole(std::string_view text) const { return text.size() <= reads; }
 };
 
 inline quarry::schema fields() {

@@ -83,6 +83,7 @@ struct change_report {
     std::size_t embedded = 0;  // texts
     std::size_t reused = 0;    // texts that were embedded for an earlier state of these articles, or twice here
     std::size_t keys_without_vector = 0;
+    std::size_t keys_cut = 0;  // longer than the embedder reads, as it says itself
     std::size_t embedder_calls = 0;
     std::vector<expansion_report> expansions{};  // of the layers
     std::string not_merged{};  // what the executor threw, if it did: the change is published all the same
@@ -402,7 +403,7 @@ std::shared_ptr<const detail::library_part> library<E>::part_of(prepared& p, con
         part->ids.push_back(unit_at(first + i));
         part->any_generated = part->any_generated || p.units.kind(unit_at(i)) == unit_kind::generated;
     }
-    p.report.keys_without_vector = 0;
+    p.report.keys_without_vector = p.report.keys_cut = 0;
     for (std::size_t l = 0; l < frame_->layers.size(); ++l) {
         std::vector<key> keys = p.keys[l];
         for (key& k : keys) k.unit = part->ids[index_of(k.unit)];
@@ -418,6 +419,7 @@ std::shared_ptr<const detail::library_part> library<E>::part_of(prepared& p, con
             std::vector<float> rows;
             for (std::size_t i = 0; i < keys.size(); ++i) {
                 if (detail::is_blank(keys[i].text)) continue;
+                p.report.keys_cut += detail::reads_whole(embedder_, keys[i].text) ? 0 : 1;
                 const detail::text_name name = detail::name_of_text(keys[i].text);
                 const auto row = known.rows.find(name);
                 if (row == known.rows.end()) {

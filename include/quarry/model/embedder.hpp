@@ -23,6 +23,7 @@
 #include "../core/request.hpp"
 #include "../detail/floats.hpp"
 #include "../detail/text.hpp"
+#include "../text/token_counter.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -39,10 +40,14 @@ concept Embedder = requires(const E& embedder, role r, std::span<const std::stri
 //   name()                 a text: what a saved index records and refuses to mix
 //   identity()             a callable_identity that copies share, so that two legs pay for a question once
 //   zero_means_unknown     static constexpr bool true: a zero row is no defect but says "nothing here that I know"
+//   reads_whole(text)      bool: false for a text that is cut before it is embedded. Nothing finds what was cut off, so
+//                          reports of builds count such texts and traces of questions remark them
 
 struct embedder_options {
     std::string name = "embedder";
     std::size_t batch = 64;  // texts per call of a function that takes many; 0: all at once
+    std::size_t reads = 0;   // tokens of a text that the model reads, the rest is cut off; 0: not known
+    token_counter count = approximate_tokens{};
 };
 
 /// An embedder from a lambda: over one text or over many, with or without the role in front.
@@ -89,6 +94,24 @@ std::string embedder_name(const E& embedder) {
     else return "embedder";
 }
 
+/// Does the embedder read all of it? Yes, where it does not say.
+template <class E>
+bool reads_whole(const E& embedder, std::string_view text) {
+    if constexpr (requires { { embedder.reads_whole(text) } -> std::convertible_to<bool>; })
+        return embedder.reads_whole(text);
+    else
+        return true;
+}
+
+/// Remarks how many of `texts` the embedder cuts before it embeds them, if any.
+template <class E>
+void remark_cut(const request& q, std::string_view stage, const E& embedder, std::span<const std::string_view> texts) {
+    if (!q.asked().tracer()) return;
+    const auto cut = std::ranges::count_if(texts, [&](std::string_view t) { return !reads_whole(embedder, t); });
+    if (cut != 0)
+        q.remark(stage, concat(cut, " of ", texts.size(), " texts are longer than ", embedder_name(embedder), " reads"));
+}
+
 /// Rows of `texts`, checked: of the width that whoever asks has known so far, finite, and not zero unless zero has a
 /// meaning here.
 ///
@@ -120,6 +143,7 @@ class reference {
         else
             return target_;
     }
+    bool reads_whole(std::string_view text) const requires Embedder<T> { return detail::reads_whole(*target_, text); }
     static constexpr bool zero_means_unknown = detail::zero_means_unknown<T>;
 
     template <class... Arguments>
@@ -153,6 +177,10 @@ class serialized_callable {
     }
     std::string name() const requires Embedder<T> { return detail::embedder_name(state_->target); }
     callable_identity identity() const noexcept { return state_.get(); }
+    bool reads_whole(std::string_view text) const requires Embedder<T> {
+        const std::lock_guard lock(state_->mutex);
+        return detail::reads_whole(state_->target, text);
+    }
     static constexpr bool zero_means_unknown = detail::zero_means_unknown<T>;
 
     template <class... Arguments>
@@ -262,6 +290,9 @@ class function_embedder {
     std::size_t dimension() const noexcept { return dimension_; }
     std::string name() const { return options_.name; }
     callable_identity identity() const noexcept { return token_.get(); }
+    bool reads_whole(std::string_view text) const {
+        return options_.reads == 0 || options_.count(text) <= options_.reads;
+    }
 
     void embed(role r, texts_span texts, std::span<float> rows) const {
         if constexpr (takes_many) {

@@ -115,6 +115,7 @@ class cached_embedder {
     std::size_t dimension() const { return embedder_.dimension(); }
     std::string name() const { return detail::embedder_name(embedder_); }
     callable_identity identity() const noexcept { return token_.get(); }
+    bool reads_whole(std::string_view text) const { return detail::reads_whole(embedder_, text); }
     static constexpr bool zero_means_unknown = detail::zero_means_unknown<E>;
 
     /// Would this text be embedded without a call?

@@ -25,8 +25,6 @@
 
 namespace QUARRY_NAMESPACE {
 
-using token_counter = std::function<std::size_t(std::string_view)>;
-
 /// What happens to a prefix that prompts share.
 enum class prefix_caching : std::uint8_t {
     none,        // it is read at the full price every time

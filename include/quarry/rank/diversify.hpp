@@ -150,6 +150,7 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
         if constexpr (embeds) {
             q.pay({.calls = 1, .texts = 1});
             const std::string_view texts[] = {q.text()};
+            detail::remark_cut(q, "mmr", embedder_, texts);
             const role as = q.asked().example() ? role::document : role::query;
             return q.remembered().keep(token_.get(), q.name(), detail::embed_checked(embedder_, as, texts));
         } else {
@@ -190,6 +191,7 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
                 fresh.push_back(i), texts.push_back(source().text(candidates[i].unit));
         if (!fresh.empty()) {
             q.pay({.calls = 1, .texts = texts.size()});
+            detail::remark_cut(q, "mmr", embedder_, texts);
             const auto bought = detail::embed_checked(embedder_, role::document, texts);
             for (std::size_t n = 0; n < fresh.size(); ++n) {
                 const auto row = bought.begin() + static_cast<std::ptrdiff_t>(n * d);

@@ -109,6 +109,7 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
         std::vector<std::pair<request*, std::size_t>> payers;  // and their texts
         for (const wanted_row& w : all) {
             texts.push_back(w.text);
+            detail::remark_cut(*w.payer, "dense", embedder_, std::span(&w.text, 1));
             const auto same = [&](const auto& p) { return p.first->shares_budget_with(*w.payer); };
             if (const auto known = std::ranges::find_if(payers, same); known != payers.end()) ++known->second;
             else payers.emplace_back(w.payer, 1);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <string_view>
 
 #include "../config.hpp"
@@ -17,6 +18,8 @@ template <class C>
 concept TokenCounter = requires(const C& count, std::string_view text) {
     { count(text) } -> std::convertible_to<std::size_t>;
 };
+
+using token_counter = std::function<std::size_t(std::string_view)>;
 
 /// One token for every ideograph, kana, Hangul syllable and emoji, and one for every four bytes of the rest, rounded
 /// up.

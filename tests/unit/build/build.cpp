@@ -244,6 +244,13 @@ TEST_CASE("the answers are byte for byte the same for every size of a batch") {
     }
 }
 
+TEST_CASE("texts that are longer than the embedder reads are counted where it says so") {
+    const corpus c = toy::corpus_of({"apple", "a pear that is long", "plum", "another text too long"});
+    const auto row = [](std::string_view text) { return std::vector<float>{static_cast<float>(text.size()), 1.0f}; };
+    CHECK(build(c, identity{}, make_embedder(2, row, {.reads = 2})).report.keys_cut == 2);
+    CHECK(build(c, identity{}, make_embedder(2, row)).report.keys_cut == 0);
+}
+
 TEST_CASE("one table of keys serves both indexes when every key has a vector") {
     const corpus c = toy::corpus_of({"apple", "pear"});
     const knowledge_base kb = build(c, identity{}, toy::letter_embedder());

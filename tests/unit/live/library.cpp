@@ -80,6 +80,17 @@ TEST_CASE("only texts that changed are embedded again, and an unchanged article 
     CHECK(t.embed.counted->texts == 2);
 }
 
+TEST_CASE("keys that are longer than the embedder reads are counted in a change's report") {
+    two_articles t;
+    CHECK(t.kb.upsert(three_sentences("c")).keys_cut == 0);
+    living::embedder short_sighted;
+    short_sighted.reads = 27;  // the sentence about the valve has 28 bytes, and the article has all three
+    living::library kb{short_sighted, living::layers(), living::options()};
+    const change_report report = kb.upsert(three_sentences("a"));
+    CHECK(report.keys == 4);
+    CHECK(report.keys_cut == 2);
+}
+
 TEST_CASE("a plan says beforehand how many texts a change would embed, and asks nobody") {
     two_articles t;
     change c;

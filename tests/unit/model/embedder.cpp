@@ -290,6 +290,23 @@ TEST_CASE("an embedder has the name it was given, and wrappers pass it on") {
     CHECK(ref(nameless).name() == "embedder");
 }
 
+TEST_CASE("an embedder that knows how much it reads says which texts it cuts, and wrappers pass it on") {
+    const auto f = [](std::string_view text) { return row_of(text); };
+    const auto words = [](std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, ' ')) + 1; };
+    const auto embed = make_embedder(4, f, {.reads = 2, .count = words});
+    CHECK(embed.reads_whole("two words"));
+    CHECK_FALSE(embed.reads_whole("now three words"));
+    CHECK(ref(embed).reads_whole("two words"));
+    CHECK_FALSE(ref(embed).reads_whole("now three words"));
+    CHECK_FALSE(serialized(embed).reads_whole("now three words"));
+    // By default a token is four bytes, and an embedder that does not say reads everything.
+    CHECK(make_embedder(4, f, {.reads = 2}).reads_whole("12345678"));
+    CHECK_FALSE(make_embedder(4, f, {.reads = 2}).reads_whole("123456789"));
+    CHECK(make_embedder(4, f).reads_whole(std::string(100000, 'x')));
+    const raw_embedder silent{};
+    CHECK(ref(silent).reads_whole(std::string(100000, 'x')));
+}
+
 TEST_CASE("a reference embeds as its target does without copying it") {
     const toy::letter_embedder letters;
     const auto shared = ref(letters);

@@ -158,6 +158,24 @@ TEST_CASE("a question the embedder knows nothing of finds nothing, says so, and 
     CHECK(r.paid_calls() == 1);
 }
 
+TEST_CASE("the trace remarks a question that is longer than the embedder reads, once") {
+    const base b;
+    const auto row = [&](std::string_view text) {
+        std::vector<float> out(3);
+        b.embedder.embed(role::query, std::span(&text, 1), out);
+        return out;
+    };
+    const auto search = dense(b.vectors, make_embedder(3, row, {.name = "short", .reads = 2}));
+    trace told;
+    search.retrieve(query("the cat and the dog").traced(told), 3);
+    REQUIRE(told.remarks.size() == 1);
+    CHECK(told.remarks[0].stage == "dense");
+    CHECK(told.remarks[0].text == "1 of 1 texts are longer than short reads");
+    trace quiet;
+    search.retrieve(query("the cat").traced(quiet), 3);
+    CHECK(quiet.remarks.empty());
+}
+
 TEST_CASE("an embedder of another width is refused when the leaf is made, with both widths") {
     const base b;
     const toy::letter_embedder letters;
