@@ -182,9 +182,10 @@ inline std::string_view own_turn(std::string_view text, notices& seen) {
     for (const std::string_view own : {"assistant", "model", "bot"}) {
         if (!starts_with_word(text, own)) continue;
         const std::string_view rest = text.substr(own.size());
-        if (!rest.starts_with('\n') && !rest.starts_with('\r') && !(own == "assistant" && rest.starts_with(':'))) continue;
+        const bool colon = own == "assistant" && rest.starts_with(':');
+        if (!colon && !rest.starts_with('\n') && !rest.starts_with('\r')) continue;
         seen.add(noticed::template_token);
-        text = without_leading_blanks(rest.starts_with(':') ? rest.substr(1) : rest);
+        text = without_leading_blanks(rest.substr(colon));
     }
     const token_span token = find_template_token(text);
     seen.add_if(token.begin != token.end, noticed::template_token);

@@ -242,7 +242,9 @@ inline extract_reply read_extract(const completion& reply, std::string_view pass
         return out;
     }
     const detail::flat_text known(passage);
-    const auto proves_nothing = [](std::string_view part) { return std::ranges::count_if(part, detail::is_word_byte) < 4; };
+    const auto proves_nothing = [](std::string_view part) {
+        return std::ranges::count_if(part, detail::is_word_byte) < 4;
+    };
     const auto look_up = [&](std::string_view line) {
         const detail::flat_text part(detail::trimmed(line));
         const std::size_t at = detail::find_words(known.text, part.text);
