@@ -1,4 +1,7 @@
-// Everything that needs the standard library and Eigen only. Graph indexes, stores and HTTP are included by name.
+// What nearly every program needs: a corpus, words and vectors, their fusion, reranking and diversity.
+//
+// Techniques (expand/, grow/, probe/, answer/, most of retrieve/), graph indexes, live libraries and stores are included
+// by name: reading all of them takes a compiler three times as long.
 #pragma once
 
 #include "build.hpp"
