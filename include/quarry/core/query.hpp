@@ -67,6 +67,14 @@ class query {
     /// trace are what they are in one thread; callables, the clock and retrievers of your own must bear several threads.
     query& run_on(executor e) & { return set(executor_, std::move(e)); }
     query& traced(trace& t) & { return set(trace_, &t); }
+    /// The question's row for legs of this embedder or a copy of it: what it made of a picture, or what was computed
+    /// before. Such a leg searches by the row and embeds nothing. The others go by the text, and where there is none
+    /// they find nothing; so do legs that a prober gave other words.
+    template <class E>
+    query& with_row(const E& embedder, std::vector<float> row) & {
+        rows_.emplace_back(embedder.identity(), std::move(row));
+        return *this;
+    }
     /// Leaves out the first n hits: pages joined equal one longer answer, as long as skip + k stays within the `fetch`
     /// of every stage.
     query& skip(std::size_t n) & { return set(skip_, n); }
@@ -87,6 +95,10 @@ class query {
     query&& under(budget b) && { return std::move(under(std::move(b))); }
     query&& stop_on(std::stop_token token) && { return std::move(stop_on(std::move(token))); }
     query&& run_on(executor e) && { return std::move(run_on(std::move(e))); }
+    template <class E>
+    query&& with_row(const E& embedder, std::vector<float> row) && {
+        return std::move(with_row(embedder, std::move(row)));
+    }
     query&& traced(trace& t) && { return std::move(traced(t)); }
     query&& skip(std::size_t n) && { return std::move(skip(n)); }
     query&& include_generated() && { return std::move(include_generated()); }
@@ -108,6 +120,8 @@ class query {
     const std::vector<std::string>& forbidden() const noexcept { return forbidden_; }
     const std::vector<std::string>& phrases() const noexcept { return phrases_; }
     std::optional<unit_id> example() const noexcept { return example_; }
+    /// By the embedder's identity; the last one given counts.
+    const std::vector<std::pair<const void*, std::vector<float>>>& rows() const noexcept { return rows_; }
 
    private:
     friend query like(unit_id unit);
@@ -130,6 +144,7 @@ class query {
     bool include_generated_ = false;
     std::vector<std::string> required_{}, forbidden_{}, phrases_{};
     std::optional<unit_id> example_{};
+    std::vector<std::pair<const void*, std::vector<float>>> rows_{};
 };
 
 /// Searches by a unit that is indexed already: by its vector where a leg has one, by its text elsewhere. The unit

@@ -166,7 +166,26 @@ class request {
         return detail::concat(out, ' ', plain_name());
     }
     /// The same without what is imagined.
-    std::string plain_name() const { return query_->example() ? name() : detail::concat("ask ", text_); }
+    std::string plain_name() const {
+        if (query_->example()) return name();
+        std::string out = detail::concat("ask ", text_);
+        if (has_own_words())
+            for (const auto& [who, row] : query_->rows())
+                out.append(1, '\0').append(reinterpret_cast<const char*>(row.data()), row.size() * sizeof(float));
+        return out;
+    }
+
+    /// The row that the query brought along for this embedder, if it did and is searched for by its own words.
+    const std::vector<float>* given_row(callable_identity who) const noexcept {
+        const std::vector<float>* found = nullptr;
+        if (has_own_words())
+            for (const auto& [whose, row] : query_->rows())
+                if (whose == who) found = &row;
+        return found;
+    }
+    /// Nothing to be read: the query has rows for some embedders, and no words for the others.
+    bool is_wordless() const noexcept { return !query_->rows().empty() && detail::trimmed(text_).empty(); }
+
     source_ref source() const noexcept { return source_; }
 
     /// What a search may return.
@@ -279,6 +298,8 @@ class request {
     bool shares_budget_with(const request& other) const noexcept { return spent_ == other.spent_; }
 
    private:
+    bool has_own_words() const noexcept { return !query_->example() && text_ == query_->text(); }
+
     request(const request&) = default;  // for children
 
     std::chrono::steady_clock::time_point now() const {

@@ -46,9 +46,10 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
     void prepare(std::span<request> batch) const {
         std::vector<wanted_row> questions, passages;
         for (request& q : batch) {
+            keep_given(q);
             // An example that has no row is embedded as a document, not with these.
             if (q.asked().example() || remembered(q, q.name())) continue;
-            want(questions, q, q.text(), q.plain_name());
+            if (!q.is_wordless()) want(questions, q, q.text(), q.plain_name());
             for (const std::string& passage : q.imagined()) want(passages, q, passage, passage_name(passage));
         }
         buy(role::query, questions);
@@ -88,6 +89,17 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
 
     const std::vector<float>* remembered(const request& q, const std::string& name) const {
         return q.remembered().find(identity(), name);
+    }
+
+    // A row that the query brought along is as good as bought.
+    void keep_given(request& q) const {
+        const std::vector<float>* row = q.given_row(identity());
+        if (!row || remembered(q, q.plain_name())) return;
+        if (row->size() != index_->dimension())
+            detail::raise<usage_error>("dense.dimension",
+                                       detail::concat("quarry::dense: the index holds rows of ", index_->dimension(),
+                                                      ", the query's own has ", row->size()));
+        q.remembered().keep(identity(), q.plain_name(), *row);
     }
 
     struct wanted_row {
@@ -146,8 +158,12 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
             } else {
                 prepare(std::span<request>(&q, 1));
             }
-            if (!q.imagined().empty()) keep_mean(q);
+            if (!q.imagined().empty() && remembered(q, q.plain_name())) keep_mean(q);
             row = remembered(q, q.name());
+        }
+        if (!row) {  // a picture asks, and this leg reads words
+            q.tell({trace_code::unknown, "dense", 1, 0});
+            return {};
         }
         if (!q.remembered().find(index_, q.name())) q.remembered().keep(index_, q.name(), *row);
         if (is_zero(*row)) {

@@ -158,6 +158,33 @@ TEST_CASE("a question the embedder knows nothing of finds nothing, says so, and 
     CHECK(r.paid_calls() == 1);
 }
 
+TEST_CASE("a query's own row is searched by, for nothing, by legs of its embedder and by no others") {
+    const base b;
+    const auto search = dense(b.vectors, b.embedder);
+    const query asked = query("whatever").with_row(b.embedder, {0, 1, 0});
+    CHECK(toy::ids(search.retrieve(asked, 5)) == toy::ids(search.retrieve("dog", 5)));
+    CHECK(*b.embedder.calls == std::vector<call>{{role::query, {"dog"}}});
+    // In a batch each has its own, though the words are the same.
+    const auto found = search.retrieve(
+        std::vector<query>{query("cat").with_row(b.embedder, {0, 1, 0}), "cat", query("cat").with_row(b.embedder, {0, 0, 1})},
+        1);
+    CHECK(toy::ids(found[0]) == names{"1"});
+    CHECK(toy::ids(found[1]) == toy::ids(search.retrieve("cat", 1)));
+    CHECK(toy::ids(found[2]) == names{"0"});
+    // Another embedder's row is not read; without words there is then nothing to search by, and nobody is called.
+    const vocabulary_embedder other;
+    const std::size_t calls = b.embedder.calls->size();
+    trace told;
+    CHECK(search.retrieve(query("").with_row(other, {0, 1, 0}).traced(told), 5).empty());
+    CHECK(told.find(trace_code::unknown, "dense"));
+    CHECK(b.embedder.calls->size() == calls);
+    CHECK(toy::ids(search.retrieve(query("dog").with_row(other, {1, 0, 0}), 5)) ==
+          toy::ids(search.retrieve("dog", 5)));
+    CHECK(code_of([&] { search.retrieve(query("dog").with_row(b.embedder, {1, 0}), 5); }) == "dense.dimension");
+    CHECK(code_of([&] { search.retrieve(query("dog").with_row(b.embedder, {1, std::nanf(""), 0}), 5); }) != "(no exception)");
+    CHECK(search.retrieve(query("dog").with_row(b.embedder, {0, 0, 0}), 5).empty());  // a row that knows nothing
+}
+
 TEST_CASE("the trace remarks a question that is longer than the embedder reads, once") {
     const base b;
     const auto row = [&](std::string_view text) {

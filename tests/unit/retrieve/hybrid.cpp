@@ -152,3 +152,41 @@ TEST_CASE("the key that matched is shown in the words it was found by, though bo
     REQUIRE(found.size() == 2);
     for (const auto& hit : found) CHECK(found.matched(hit)->text == found.unit(hit).title());
 }
+
+TEST_CASE("across kinds of content: every index by its own model, by words, a picture or both, under one filter and scope") {
+    corpus assets(schema{{"tenant", field_type::string}, {"year", field_type::integer}});
+    assets.add({.id = "t1", .title = "hub manual", .text = "hub", .meta = {{"tenant", "a"}, {"year", 1}}});
+    assets.add({.id = "i1", .title = "hub photo", .text = "photo of it", .meta = {{"tenant", "a"}, {"year", 2}}});
+    assets.add({.id = "i2", .title = "valve photo", .text = "photo", .meta = {{"tenant", "b"}, {"year", 2}}});
+    const auto refuses = [](std::string_view text) -> std::vector<float> {
+        throw std::runtime_error("asked for " + std::string(text));
+    };
+    const auto text_model = make_embedder(2, [](std::string_view) { return std::vector<float>{1, 0}; });
+    const auto picture_model = make_embedder(3, refuses);  // reads pictures and no words
+    indexed<flat_index> captions{flat_index(2), assets}, pictures{flat_index(3), assets};
+    const float text_rows[][2] = {{1, 0}, {.8f, .6f}, {.6f, .8f}}, picture_rows[][3] = {{1, 0, 0}, {.6f, .8f, 0}};
+    captions.index.add(unit_id{0}, text_rows[0]);
+    captions.index.add(unit_id{1}, text_rows[1]);
+    captions.index.add(unit_id{1}, text_rows[2]);  // an asset with two captions is one asset
+    pictures.index.add(unit_id{1}, picture_rows[0]);
+    pictures.index.add(unit_id{2}, picture_rows[1]);
+    const auto both = fuse(rrf{}, dense(captions, text_model), dense(pictures, picture_model));
+
+    // By words and a picture: captions t1, i1; pictures i1, i2.
+    const auto found = both.retrieve(query("hub").with_row(picture_model, {1, 0, 0}), 5);
+    CHECK(toy::ids(found) == std::vector<std::string>{"i1", "t1", "i2"});
+    CHECK(found[0].score == Approx(1.0 / 62 + 1.0 / 61));
+    CHECK(found[1].score == Approx(1.0 / 61));
+    CHECK(found[2].score == Approx(1.0 / 62));
+    // By a picture alone, and by an asset that has one.
+    CHECK(toy::ids(both.retrieve(query("").with_row(picture_model, {0, 1, 0}), 5)) == std::vector<std::string>{"i2", "i1"});
+    CHECK(toy::ids(both.retrieve(like(unit_id{1}), 5)) == std::vector<std::string>{"t1", "i2"});
+    // Any number of legs, and no forbidden asset from any of them.
+    const lexical_base words = build(assets, identity{});
+    const auto all = fuse(rrf{}, dense(captions, text_model), dense(pictures, picture_model), lexical(words.bm25));
+    const query asked = query("photo of a hub").with_row(picture_model, {0, 1, 0});
+    CHECK(toy::ids(all.retrieve(asked, 5)).size() == 3);
+    CHECK(toy::ids(all.retrieve(query(asked).within(scope::only(eq("tenant", "b"))), 5)) == std::vector<std::string>{"i2"});
+    CHECK(toy::ids(all.retrieve(query(asked).where(eq("year", 2)).within(scope::only(eq("tenant", "a"))), 5)) ==
+          std::vector<std::string>{"i1"});
+}
