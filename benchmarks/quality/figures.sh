@@ -149,9 +149,28 @@ for s in anthropic_docs handbook scifact; do
     line "$s: bounded, $x" $s --retriever hybrid --dim $d --expand $x
   done
   line "$s: BM25, three sentences" $s --retriever small_to_big --lanes bm25:bodies
+  [ $s = handbook ] && keys="--keys $data/handbook/keys.minilm.jsonl" || keys=
+  v=$(given $s)
+  # shellcheck disable=SC2086
+  {
+    line "$s: BM25, metadata keys" $s --retriever whole_article $keys --lanes bm25:keys
+    line "$s: BM25, bodies and metadata keys" $s --retriever whole_article $keys --lanes bm25:bodies,bm25:keys
+    line "$s: bounded, and metadata keys" $s --retriever whole_article $keys --dim $d --lanes bm25:bodies,dense:bodies,dense:keys
+    for x in none path summary; do line "$s: bounded with MiniLM, $x" $s --retriever hybrid $v --expand $x; done
+  }
   line "$s: bounded, three sentences" $s --retriever small_to_big --dim $d
   line "$s: by rank" $s --retriever hybrid --dim $d --fuse rrf
   line "$s: by rank, trees" $s --retriever raptor --dim $d
+done
+for x in none summary; do
+  [ $x = summary ] && vectors=docs.minilm.summary.384 || vectors=docs.minilm.384
+  v=$(given anthropic_docs | sed "s/docs.minilm.384/$vectors/")
+  # shellcheck disable=SC2086
+  {
+    line "anthropic_docs: BM25 at 1.2/.75, $x" anthropic_docs --retriever bm25 --k1 1.2 --b .75 --expand $x
+    line "anthropic_docs: MiniLM, $x" anthropic_docs --retriever dense $v
+    line "anthropic_docs: the two, $x" anthropic_docs --retriever hybrid $v --k1 1.2 --b .75 --expand $x
+  }
 done
 for s in anthropic_docs handbook; do
   line "$s, chunks: bounded" $s --retriever hybrid --chunks 200
