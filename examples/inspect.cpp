@@ -20,20 +20,17 @@ int main(int argc, char* argv[]) {
     const std::string path = argv[1];
     try {
         quarry::system_files files;
-        const auto file = files.read(path);
-        const auto sections = quarry::inspect(*file);
-        std::cout << path << ": " << file->size() << " bytes, format version " << quarry::container_version << '\n';
-        for (const auto& s : sections) {
+        const auto opened = files.read(path);
+        quarry::container file(*opened);
+        std::cout << path << ": " << opened->size() << " bytes, format version " << quarry::container_version << '\n';
+        for (const auto& s : file.sections()) {
             std::cout << std::setw(14) << s.length << "  " << s.name << '\n';
             if (s.name != "made with" || s.length > 1 << 20) continue;
-            std::string bytes(static_cast<std::size_t>(s.length), '\0');
-            file->read(s.offset, bytes);
-            for (const auto& [name, value] : quarry::detail::read_fingerprints({bytes, s.name}))
+            for (const auto& [name, value] : quarry::detail::read_fingerprints(file.read(s.name)))
                 std::cout << std::string(18, ' ') << name << ": " << value << '\n';
         }
         if (argc == 3) {
-            const quarry::detail::file_bytes all(files, path);
-            const quarry::container verified(all);
+            file.verify();
             std::cout << "every checksum is right\n";
         }
     } catch (const quarry::error& e) {

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> by_loop(const quarry::flat_index& index, const bench:
     quarry::normalize(q);
     quarry::top_k<quarry::scored_key, better_key> best(k);
     for (std::size_t i = 0; i < base.n; ++i) {
-        const auto row = index.row(i);
+        const auto row = index.rows().floats(i);
         double sum = 0;
         for (std::size_t j = 0; j < base.d; ++j) sum += static_cast<double>(q[j]) * static_cast<double>(row[j]);
         best.offer({quarry::unit_at(i), quarry::key_at(i), static_cast<float>(std::clamp(sum, -1.0, 1.0))});

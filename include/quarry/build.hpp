@@ -38,6 +38,7 @@ namespace QUARRY_NAMESPACE {
 struct build_options {
     analyzer words = english();
     bm25_options bm25{};
+    flat_options vectors{};
     std::size_t batch = 256;  // texts per call of the embedder; at least 1
     std::stop_token stop{};   // stopping throws `cancelled`, `build.stopped`
     std::function<void(std::size_t done, std::size_t total)> progress{};  // keys embedded so far
@@ -198,7 +199,7 @@ template <Embedder E>
 embedded_keys embed_keys(const std::vector<key>& keys, const E& embedder, const build_options& options,
                          build_report& report, stopwatch& watch) {
     const std::size_t batch = (std::max)(options.batch, std::size_t{1}), d = embedder.dimension();
-    embedded_keys out{flat_index(d), std::vector<bool>(keys.size(), false)};
+    embedded_keys out{flat_index(d, options.vectors), std::vector<bool>(keys.size(), false)};
     std::vector<std::size_t> embedded;  // keys with a text; the others are for words alone
     for (std::size_t i = 0; i < keys.size(); ++i)
         if (!is_blank(keys[i].text)) embedded.push_back(i);

@@ -1,9 +1,11 @@
 // Memory that runs out at every place of every operation on a library, its file and its journal: the state is then the
 // old one or the new one, and the next try works.
+#include <random>
 #include <string>
 
 #include "quarry/store/journal.hpp"
 #include "quarry/store/save_library.hpp"
+#include "quarry/store/save_vectors.hpp"
 #include "support/catch.hpp"
 #include "support/failing_new.hpp"
 #include "support/living.hpp"
@@ -115,6 +117,48 @@ TEST_CASE("memory that runs out while a library is loaded leaves the library as 
     }
     CHECK(bytes_now(again) == files.files.at("kb"));
     CHECK(n > 100);
+}
+
+TEST_CASE("loading vectors, or articles with their words and vectors, holds at most twice the file and a constant") {
+    memory_files files;  // which hands out a copy of its file, as no other file system does
+    const store_options options{.files = &files};
+    std::mt19937 random(1);
+    constexpr std::size_t constant = 1 << 20;
+    for (const row_format format : {row_format::floats, row_format::halves}) {
+        flat_index index(384, {.rows = format});
+        std::vector<float> row(384);
+        for (std::size_t i = 0; i < 8000; ++i) {
+            for (float& x : row) x = static_cast<float>(random() % 1000) - 500.0f;
+            index.add(unit_at(i), row);
+        }
+        save("vectors", index, options);
+        const std::size_t size = files.files.at("vectors").size(), copied = size;
+        const std::size_t held =
+            failing_new::most_held_by([&] { load_vectors<flat_index>("vectors", 384, options); }) - copied;
+        INFO(name_of(format) << ": " << held << " bytes for a file of " << size);
+        CHECK(held <= 2 * size + constant);
+        files.files.clear();
+    }
+    corpus articles;
+    const auto word = [&] { return "word" + std::to_string(random() % 3000); };
+    for (int i = 0; i < 400; ++i) {
+        article a{.id = std::to_string(i), .title = word()};
+        for (int n = 0; n < 200; ++n) a.text += word() + ' ';
+        articles.add(std::move(a));
+    }
+    const auto rows = make_embedder(384, [](std::string_view text) {
+        std::vector<float> out(384, 1.0f);
+        out[text.size() % 384] = 9.0f;
+        return out;
+    }, {.name = "lengths"});
+    save("kb", articles, build(articles, identity{}, rows), rows, options);
+    load_options reading;
+    reading.files = &files;
+    const std::size_t size = files.files.at("kb").size();
+    const std::size_t held = failing_new::most_held_by([&] { load("kb", rows, reading); }) - size;
+    INFO(held << " bytes for a file of " << size);
+    CHECK(held <= 2 * size + constant);
+    CHECK(held > size / 2);  // it was counted
 }
 
 TEST_CASE("memory that runs out while a journal is appended to has appended nothing") {

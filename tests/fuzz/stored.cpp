@@ -1,7 +1,9 @@
 // Files of any bytes, and sections of any bytes inside files whose checksums are right: what is accepted is what would
 // be written, and can be used.
+#include <algorithm>
 #include <string>
 
+#include "../support/memory_files.hpp"
 #include "fuzz.hpp"
 #include "quarry/core/error.hpp"
 #include "quarry/store/container.hpp"
@@ -24,12 +26,14 @@ void written_again(const T& value, std::string_view bytes) {
 }
 
 void as_container(std::string_view bytes) {
-    const container file(bytes);
+    bytes_file stored(bytes);
+    container file(stored);
+    file.verify();
     std::string again;
     container_writer out([&](std::span<const char> some) { again.append(some.data(), some.size()); });
     for (const section_info& section : file.sections()) {
         out.section(section.name);
-        out.append(file[section.name].data(), file[section.name].size());
+        out.append(bytes.data() + section.offset, static_cast<std::size_t>(section.length));
     }
     out.finish();
     require(again == bytes, "a file that is accepted is what would be written");
@@ -55,11 +59,19 @@ void as_words(std::string_view bytes) {
     written_again(index, bytes);
 }
 
+// The rows stand behind what they are of; the first byte says how long that is.
 void as_rows(std::string_view bytes) {
-    const flat_index index = detail::saved<flat_index>::read({bytes, "rows"}, 3, among_hundred);
+    if (bytes.empty()) return;
+    const std::size_t length = (std::min)(bytes.size() - 1, static_cast<std::size_t>(static_cast<unsigned char>(bytes[0])));
+    const std::string_view head = bytes.substr(1, length), matrix = bytes.substr(1 + length);
+    const flat_index index =
+        detail::saved<flat_index>::read({head, "rows"}, rest_of_bytes{matrix}, 3, among_hundred);
     const float probe[] = {1.0f, 2.0f, 3.0f};
     index.search(probe, 5);
-    written_again(index, bytes);
+    written_again(index, head);
+    std::string again;
+    detail::saved<flat_index>::write_matrix(index, detail::byte_writer(again));
+    require(again == matrix, "rows that are accepted are what would be written");
 }
 
 }  // namespace

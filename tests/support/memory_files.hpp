@@ -12,6 +12,31 @@
 
 #include "quarry/store/files.hpp"
 
+// A file of these bytes, which must outlive it.
+class bytes_file : public quarry::readable_file {
+   public:
+    explicit bytes_file(std::string_view bytes) : bytes_(bytes) {}
+    std::uint64_t size() override { return bytes_.size(); }
+    void read(std::uint64_t offset, std::span<char> out) override {
+        if (offset > bytes_.size() || out.size() > bytes_.size() - offset)
+            quarry::detail::raise<quarry::data_error>("file.read", "the file ended");
+        std::copy_n(bytes_.data() + offset, out.size(), out.begin());
+    }
+
+   private:
+    std::string_view bytes_;
+};
+
+// Bytes that are read to their end, as a section is.
+struct rest_of_bytes {
+    std::string_view rest;
+    std::uint64_t left() const { return rest.size(); }
+    void read(std::span<char> to) {
+        std::copy_n(rest.data(), to.size(), to.begin());
+        rest.remove_prefix(to.size());
+    }
+};
+
 class memory_files : public quarry::file_system {
    public:
     std::map<std::string, std::string> files;
@@ -40,7 +65,7 @@ class memory_files : public quarry::file_system {
         return std::make_unique<writable>(*this, path);
     }
     std::unique_ptr<quarry::readable_file> read(const std::string& path) override {
-        step("read");
+        step("open");
         const auto found = files.find(path);
         if (found == files.end()) quarry::detail::raise<quarry::data_error>("file.open", "there is no " + path);
         return std::make_unique<readable>(*this, found->second);
@@ -76,9 +101,7 @@ class memory_files : public quarry::file_system {
         std::uint64_t size() override { return bytes.size(); }
         void read(std::uint64_t offset, std::span<char> out) override {
             owner.step("read");
-            if (offset > bytes.size() || out.size() > bytes.size() - offset)
-                quarry::detail::raise<quarry::data_error>("file.read", "the file ended");
-            std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+            bytes_file(bytes).read(offset, out);
         }
         memory_files& owner;
         std::string bytes;

@@ -1,4 +1,5 @@
-// Memory for rows that are read from one end to the other: aligned to cache lines, and on large pages where it is large.
+// Memory for rows that are read from one end to the other: aligned to cache lines, on large pages where it is large, and
+// not written before its owner writes it.
 //
 // The processor looks up one page in place of 512. Linux gives large pages only to those who ask.
 #pragma once
@@ -6,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <new>
+#include <utility>
 #include <vector>
 
 #if defined(__linux__)
@@ -32,6 +34,15 @@ struct aligned_allocator {
         if (bytes >= large) ::madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: what it answers changes nothing
 #endif
         return static_cast<T*>(memory);
+    }
+    /// A vector that grows leaves new numbers unwritten: who asks for room writes it once, and not twice.
+    template <class U>
+    void construct(U* place) noexcept {
+        ::new (static_cast<void*>(place)) U;
+    }
+    template <class U, class... Args>
+    void construct(U* place, Args&&... args) {
+        ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...);
     }
     void deallocate(T* memory, std::size_t count) noexcept { ::operator delete(memory, alignment_of(count)); }
 

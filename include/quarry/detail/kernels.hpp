@@ -25,6 +25,14 @@ struct byte_row_constants {
     const float* length;
 };
 
+/// What a row became in codes: the length of a step, and sums over its components, in steps. 0 for a step: the row is too
+/// short for codes, which are all 0.
+struct byte_sums {
+    float scale;
+    float rests;  // of the squares of what the codes leave out
+    float codes;  // of their own squares
+};
+
 struct kernels {
     // The dot product in double, by one tree of additions at every level: 16 lanes, element i goes to lane i mod 16;
     // then lanes 8 apart are added, then 4, 2 and 1 apart. A product of two floats is exact in double, so it makes no
@@ -53,6 +61,17 @@ struct kernels {
     // The positions whose product could, by its bound, be at least `least`; says how many.
     std::size_t (*select_bytes)(const std::int32_t* products, byte_row_constants rows, std::size_t count,
                                 const byte_probe_constants& probe, float least, std::uint32_t* positions);
+
+    // The codes of a row of finite numbers, 128 + its components in steps of 1/127 of the largest, rounded; 128 up to the
+    // next multiple of 32. Sums are those of floats in any order; a component in steps is off by at most 2^-16.
+    byte_sums (*encode)(const float* row, std::size_t d, std::uint8_t* codes);
+
+    // sums[j] += row[j], in double.
+    void (*add_up)(const float* row, std::size_t d, double* sums);
+
+    // Half floats as floats, and `dot` of floats and half floats.
+    void (*widen)(const std::uint16_t* halves, std::size_t d, float* out);
+    double (*dot_halves)(const float* a, const std::uint16_t* b, std::size_t d);
 };
 
 }  // namespace QUARRY_NAMESPACE::detail

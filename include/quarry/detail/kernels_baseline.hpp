@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "../config.hpp"
+#include "half.hpp"
 #include "kernels.hpp"
 
 #if defined(__AVX512F__)
@@ -40,12 +41,16 @@ V loaded(const void* from) noexcept {
     return out;
 }
 
-inline double dot(const float* a, const float* b, std::size_t d) noexcept {
+inline double in_double(float x) noexcept { return static_cast<double>(x); }
+inline double in_double(std::uint16_t half) noexcept { return static_cast<double>(widened_half(half)); }
+
+template <class T>
+double dot(const float* a, const T* b, std::size_t d) noexcept {
     double lane[16] = {};
     std::size_t i = 0;
     for (; i + 16 <= d; i += 16)
-        for (std::size_t j = 0; j < 16; ++j) lane[j] += static_cast<double>(a[i + j]) * static_cast<double>(b[i + j]);
-    for (std::size_t j = 0; i < d; ++i, ++j) lane[j] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+        for (std::size_t j = 0; j < 16; ++j) lane[j] += static_cast<double>(a[i + j]) * in_double(b[i + j]);
+    for (std::size_t j = 0; i < d; ++i, ++j) lane[j] += static_cast<double>(a[i]) * in_double(b[i]);
     for (std::size_t apart = 8; apart != 0; apart /= 2)
         for (std::size_t j = 0; j < apart; ++j) lane[j] += lane[j + apart];
     return lane[0];
@@ -139,11 +144,42 @@ inline std::size_t select_bytes(const std::int32_t* products, byte_row_constants
     return found;
 }
 
+inline byte_sums encode(const float* row, std::size_t d, std::uint8_t* codes) noexcept {
+    float most = 0.0f;
+    for (std::size_t j = 0; j < d; ++j) {
+        const float magnitude = row[j] < 0.0f ? -row[j] : row[j];
+        most = most < magnitude ? magnitude : most;
+    }
+    const float scale = most < 0x1p-90f ? 0.0f : most / 127.0f, steps = scale == 0.0f ? 0.0f : 1.0f / scale;
+    double rests = 0.0, squares = 0.0;
+    for (std::size_t j = 0; j < (d + 31) / 32 * 32; ++j) {
+        const float turned = j < d ? row[j] * steps : 0.0f;
+        const int code = static_cast<int>(turned + (turned < 0.0f ? -0.5f : 0.5f));
+        const float rest = turned - static_cast<float>(code);
+        rests += static_cast<double>(rest * rest);
+        squares += static_cast<double>(code * code);
+        codes[j] = static_cast<std::uint8_t>(code + 128);
+    }
+    return {scale, static_cast<float>(rests), static_cast<float>(squares)};
+}
+
+inline void add_up(const float* row, std::size_t d, double* sums) noexcept {
+    for (std::size_t j = 0; j < d; ++j) sums[j] += static_cast<double>(row[j]);
+}
+
+inline void widen(const std::uint16_t* halves, std::size_t d, float* out) noexcept {
+    for (std::size_t j = 0; j < d; ++j) out[j] = widened_half(halves[j]);
+}
+
 }  // namespace baseline
 
-inline constexpr kernels baseline_kernels{baseline::dot,         baseline::products,      baseline::product,
-                                          baseline::select,      baseline::byte_products, baseline::byte_products_batch,
-                                          baseline::select_bytes};
+inline constexpr kernels baseline_kernels{
+    baseline::dot<float>,    baseline::products,
+    baseline::product,       baseline::select,
+    baseline::byte_products, baseline::byte_products_batch,
+    baseline::select_bytes,  baseline::encode,
+    baseline::add_up,        baseline::widen,
+    baseline::dot<std::uint16_t>};
 
 }  // namespace QUARRY_DETAIL_FLAGS
 }  // namespace QUARRY_NAMESPACE::detail

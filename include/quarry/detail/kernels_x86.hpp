@@ -17,28 +17,35 @@
 
 namespace QUARRY_NAMESPACE::detail {
 
-// ---------------------------------------------------------------------------------------------------------- AVX2, FMA
+// ---------------------------------------------------------------------------------------------------- AVX2, FMA, F16C
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx2,fma")
+#pragma GCC target("avx2,fma,f16c")
 #endif
 namespace avx2 {
 
-inline double dot(const float* a, const float* b, std::size_t d) noexcept {
+inline __m256d four_doubles(const float* x) noexcept { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
+inline __m256d four_doubles(const std::uint16_t* x) noexcept {
+    return _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
+}
+
+template <class T>
+double dot(const float* a, const T* b, std::size_t d) noexcept {
     __m256d s0 = _mm256_setzero_pd(), s1 = s0, s2 = s0, s3 = s0;
-    const auto step = [&](const float* x, const float* y) {
-        s0 = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(x)), _mm256_cvtps_pd(_mm_loadu_ps(y)), s0);
-        s1 = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(x + 4)), _mm256_cvtps_pd(_mm_loadu_ps(y + 4)), s1);
-        s2 = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(x + 8)), _mm256_cvtps_pd(_mm_loadu_ps(y + 8)), s2);
-        s3 = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(x + 12)), _mm256_cvtps_pd(_mm_loadu_ps(y + 12)), s3);
+    const auto step = [&](const float* x, const T* y) {
+        s0 = _mm256_fmadd_pd(four_doubles(x), four_doubles(y), s0);
+        s1 = _mm256_fmadd_pd(four_doubles(x + 4), four_doubles(y + 4), s1);
+        s2 = _mm256_fmadd_pd(four_doubles(x + 8), four_doubles(y + 8), s2);
+        s3 = _mm256_fmadd_pd(four_doubles(x + 12), four_doubles(y + 12), s3);
     };
     std::size_t i = 0;
     for (; i + 16 <= d; i += 16) step(a + i, b + i);
     if (i < d) {
-        float x[16] = {}, y[16] = {};
+        float x[16] = {};
+        T y[16] = {};
         for (std::size_t j = 0; i < d; ++i, ++j) x[j] = a[i], y[j] = b[i];
         step(x, y);
     }
@@ -222,6 +229,78 @@ inline std::size_t select_bytes(const std::int32_t* products, byte_row_constants
             positions[found++] = static_cast<std::uint32_t>(i);
     }
     return found;
+}
+
+// Thirty-two numbers in steps, their codes and what these leave out.
+inline void encode_some(const float* row, __m256 steps, std::uint8_t* codes, __m256& rests, __m256& squares) noexcept {
+    __m256i code[4];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < 4; ++i) {
+        const __m256 turned = _mm256_mul_ps(_mm256_loadu_ps(row + 8 * i), steps);
+        code[i] = _mm256_cvtps_epi32(turned);
+        const __m256 kept = _mm256_cvtepi32_ps(code[i]), rest = _mm256_sub_ps(turned, kept);
+        rests = _mm256_fmadd_ps(rest, rest, rests);
+        squares = _mm256_fmadd_ps(kept, kept, squares);
+    }
+    // Packing works by halves of a vector, and leaves the fours in this order.
+    const __m256i mixed = _mm256_packs_epi16(_mm256_packs_epi32(code[0], code[1]), _mm256_packs_epi32(code[2], code[3]));
+    const __m256i sorted = _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes),
+                        _mm256_xor_si256(sorted, _mm256_set1_epi8(static_cast<char>(-128))));
+}
+
+inline float largest_of(__m256 v) noexcept {
+    float all[8], most = 0.0f;
+    _mm256_storeu_ps(all, v);
+    for (const float x : all) most = most < x ? x : most;
+    return most;
+}
+inline float sum_of(__m256 v) noexcept {
+    float all[4];
+    _mm_storeu_ps(all, sums(v, v, v, v));
+    return all[0];
+}
+
+inline byte_sums encode(const float* row, std::size_t d, std::uint8_t* codes) noexcept {
+    const __m256 magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7FFFFFFF));
+    float rest[32] = {};
+    const std::size_t whole = d / 32 * 32;
+    for (std::size_t j = whole; j < d; ++j) rest[j - whole] = row[j];
+    __m256 most = _mm256_setzero_ps(), other = most;
+    const auto look = [&](const float* x) {
+        for (std::size_t i = 0; i < 32; i += 16) {
+            most = _mm256_max_ps(most, _mm256_and_ps(magnitude, _mm256_loadu_ps(x + i)));
+            other = _mm256_max_ps(other, _mm256_and_ps(magnitude, _mm256_loadu_ps(x + i + 8)));
+        }
+    };
+    for (std::size_t j = 0; j < whole; j += 32) look(row + j);
+    look(rest);
+    const float most_of_all = largest_of(_mm256_max_ps(most, other));
+    const float scale = most_of_all < 0x1p-90f ? 0.0f : most_of_all / 127.0f;
+    const __m256 steps = _mm256_set1_ps(scale == 0.0f ? 0.0f : 1.0f / scale);
+    __m256 rests = _mm256_setzero_ps(), squares = rests;
+    for (std::size_t j = 0; j < whole; j += 32) encode_some(row + j, steps, codes + j, rests, squares);
+    if (whole != d) encode_some(rest, steps, codes + whole, rests, squares);
+    return {scale, sum_of(rests), sum_of(squares)};
+}
+
+inline void add_up(const float* row, std::size_t d, double* sums) noexcept {
+    std::size_t j = 0;
+    for (; j + 4 <= d; j += 4)
+        _mm256_storeu_pd(sums + j, _mm256_add_pd(_mm256_loadu_pd(sums + j), four_doubles(row + j)));
+    for (; j < d; ++j) sums[j] += static_cast<double>(row[j]);
+}
+
+inline void widen(const std::uint16_t* halves, std::size_t d, float* out) noexcept {
+    std::size_t j = 0;
+    for (; j + 8 <= d; j += 8)
+        _mm256_storeu_ps(out + j, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(halves + j))));
+    if (j == d) return;
+    std::uint16_t rest[8] = {};
+    for (std::size_t i = j; i < d; ++i) rest[i - j] = halves[i];
+    float wide[8];
+    _mm256_storeu_ps(wide, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(rest))));
+    for (std::size_t i = j; i < d; ++i) out[i] = wide[i - j];
 }
 
 }  // namespace avx2
@@ -578,15 +657,19 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
 #pragma GCC pop_options
 #endif
 
-inline constexpr kernels avx2_kernels{avx2::dot,         avx2::products,      avx2::product,
+// Rows are encoded, added up and widened as fast as memory is read: wider vectors would not show.
+inline constexpr kernels avx2_kernels{avx2::dot<float>,  avx2::products,      avx2::product,
                                       avx2::select,      avx2::byte_products, avx2::byte_products_batch,
-                                      avx2::select_bytes};
-inline constexpr kernels avx512_kernels{avx512::dot,         avx512::products,    avx512::product,
-                                        avx512::select,      avx2::byte_products, avx2::byte_products_batch,
-                                        avx512::select_bytes};
-inline constexpr kernels vnni_kernels{avx512::dot,         avx512::products,    avx512::product,
-                                      avx512::select,      vnni::byte_products, vnni::byte_products_batch,
-                                      avx512::select_bytes};
+                                      avx2::select_bytes, avx2::encode,       avx2::add_up,
+                                      avx2::widen,       avx2::dot<std::uint16_t>};
+inline constexpr kernels avx512_kernels{avx512::dot,          avx512::products,    avx512::product,
+                                        avx512::select,       avx2::byte_products, avx2::byte_products_batch,
+                                        avx512::select_bytes, avx2::encode,        avx2::add_up,
+                                        avx2::widen,          avx2::dot<std::uint16_t>};
+inline constexpr kernels vnni_kernels{avx512::dot,          avx512::products,    avx512::product,
+                                      avx512::select,       vnni::byte_products, vnni::byte_products_batch,
+                                      avx512::select_bytes, avx2::encode,        avx2::add_up,
+                                      avx2::widen,          avx2::dot<std::uint16_t>};
 
 }  // namespace QUARRY_NAMESPACE::detail
 #endif

@@ -20,11 +20,13 @@
 #include "../core/scale.hpp"
 #include "../detail/aligned.hpp"
 #include "../detail/floats.hpp"
+#include "../detail/half.hpp"
 #include "../detail/text.hpp"
 #include "../math/byte_rows.hpp"
 #include "../math/cosine.hpp"
 #include "../math/top_k.hpp"
 #include "certified_best.hpp"
+#include "row_store.hpp"
 #include "unit_rows.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -45,8 +47,8 @@ class dense_rows {
     static constexpr bool is_cosine = std::same_as<S, cosine_scale>;
 
     /// `where` is the index's name in messages, a literal.
-    dense_rows(std::string_view where, std::size_t dimension, bool bytes)
-        : where_(where), dimension_(dimension), bytes_(dimension), sum_(dimension, 0.0) {
+    dense_rows(std::string_view where, std::size_t dimension, bool bytes, row_format format = row_format::floats)
+        : where_(where), dimension_(dimension), rows_(dimension, format), bytes_(dimension), sum_(dimension, 0.0) {
         if (dimension == 0) raise<usage_error>("dense.dimension", concat(where_, ": the dimension is 0"));
         has_bytes_ = bytes && dimension >= byte_rows::narrowest && dimension <= byte_rows::widest;
     }
@@ -62,14 +64,16 @@ class dense_rows {
     std::span<const double> sum() const noexcept { return sum_; }
     bool has_bytes() const noexcept { return has_bytes_; }
     const byte_rows& bytes() const noexcept { return bytes_; }
-    std::span<const float> row(std::size_t i) const noexcept { return {rows_.data() + i * dimension_, dimension_}; }
+    const row_store& stored() const noexcept { return rows_; }
+    /// Requires  floats.
+    std::span<const float> row(std::size_t i) const noexcept { return rows_.floats(i); }
 
     void require_width(std::size_t got) const {
         if (got != dimension_)
             raise<usage_error>("dense.dimension", concat(where_, ": expected ", dimension_, " floats, got ", got));
     }
 
-    // The rows as they are stored: finite, of length 1 for cosines, and without subnormal numbers.
+    // The rows as they are stored, but for half floats: finite, of length 1 for cosines, without subnormal numbers.
     std::vector<float> checked(std::span<const float> rows, std::string_view function) const {
         std::vector<float> out(rows.begin(), rows.end());
         for (std::size_t i = 0; i * dimension_ < out.size(); ++i) {
@@ -99,51 +103,67 @@ class dense_rows {
         if (units.size() >= UINT32_MAX - next_key_)
             raise<usage_error>("dense.full", concat(where_, "::add: ", next_key_, " keys were given, ", units.size(),
                                                     " more would be too many"));
-        const std::vector<float> fresh = checked(rows, "add");
+        std::vector<float> fresh = checked(rows, "add");
+        if (rows_.format() == row_format::halves) round_to_halves(fresh);
 
         // Everything that may throw comes first; what was reserved in vain is not seen.
-        grow(keys_, units.size());
-        grow(rows_, fresh.size());
-        if (has_bytes_) bytes_.reserve(units.size());
+        reserve(units.size());
         units_.reserve(units);
-        rows_.insert(rows_.end(), fresh.begin(), fresh.end());
-        for (const unit_id unit : units) {
-            keys_.push_back({unit, key_id{next_key_++}});
-            units_.add(unit);
-            const std::span<const float> added = row(keys_.size() - 1);
-            if (has_bytes_) bytes_.add(added);
-            count_in(added);
+        rows_.add(fresh);
+        for (std::size_t i = 0; i < units.size(); ++i) {
+            keys_.push_back({units[i], key_id{next_key_++}});
+            const auto added = std::span<const float>(fresh).subspan(i * dimension_, dimension_);
+            count_in(units[i], added, norm(added));
         }
         return key_id{next_key_ - static_cast<std::uint32_t>(units.size())};
     }
 
-    /// Fills an empty one with rows as another kept them. Errors  data_error `dense.stored`.
-    void restore(std::span<const held> keys, std::span<const float> rows, key_id next_key) {
+    /// Fills an empty one with rows as another kept them: `fill(bytes)` writes one block of them after the other, in the
+    /// format of this one. A row is looked at as soon as it is there, and a wrong one refused when all are, so that
+    /// whoever reads them from a file has seen the end of it. Errors  data_error `dense.stored`.
+    template <class Fill>
+    void restore(std::span<const held> keys, key_id next_key, Fill fill) {
         const auto refuse = [&](const std::string& why) {
             raise<data_error>("dense.stored", concat(where_, ": these are no rows of an index: ", why));
         };
-        if (rows.size() % dimension_ != 0 || rows.size() / dimension_ != keys.size())
-            refuse(concat(keys.size(), " keys of dimension ", dimension_, " come with ", rows.size(), " floats"));
         for (std::size_t i = 0; i < keys.size(); ++i)
             if (keys[i].key >= next_key || (i != 0 && keys[i].key <= keys[i - 1].key))
                 refuse(concat("key ", index_of(keys[i].key), " does not follow the one before, or not below ",
                               index_of(next_key)));
-        rows_.assign(rows.begin(), rows.end());
+        reserve(keys.size());
         keys_.assign(keys.begin(), keys.end());
         next_key_ = static_cast<std::uint32_t>(index_of(next_key));
-        if (has_bytes_) bytes_.reserve(keys.size());
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            const auto one = row(i);
-            const double length = norm(one);
-            // Normalised rows have a length of 1 to within their rounding.
-            if (!is_finite(one) || (is_cosine && !(length > 0.999 && length < 1.001)))
-                refuse(concat("row ", i, " is not finite, or not of length 1"));
-            const unit_id unit[] = {keys[i].unit};
-            units_.reserve(unit);
-            units_.add(keys[i].unit);
-            if (has_bytes_) bytes_.add(one);
-            count_in(one);
+        std::vector<unit_id> units;
+        units.reserve(keys.size());
+        for (const held& key : keys) units.push_back(key.unit);
+        units_.reserve(units);
+
+        std::vector<float> scratch(rows_.scratch());
+        std::size_t wrong = keys.size();
+        for (std::size_t first = 0; first < keys.size(); first += rows_.block()) {
+            const std::size_t last = (std::min)(first + rows_.block(), keys.size());
+            fill(rows_.add_unwritten(last - first));
+            for (std::size_t i = first; i < last && wrong == keys.size(); ++i) {
+                const auto one = rows_.read(i, scratch);
+                // Finite exactly if the row is. Normalised rows have a length of 1 to within their rounding.
+                const double length = norm(one);
+                if (!is_finite(length) || (is_cosine && !(length > 0.999 && length < 1.001)))
+                    wrong = i;
+                else
+                    count_in(keys[i].unit, one, length);
+            }
         }
+        if (wrong != keys.size()) refuse(concat("row ", wrong, " is not finite, or not of length 1"));
+    }
+    void restore(std::span<const held> keys, std::span<const float> rows, key_id next_key) {
+        if (rows.size() % dimension_ != 0 || rows.size() / dimension_ != keys.size())
+            raise<data_error>("dense.stored", concat(where_, ": ", keys.size(), " keys of dimension ", dimension_,
+                                                     " come with ", rows.size(), " floats"));
+        restore(keys, next_key, [&](std::span<char> to) {
+            const std::size_t count = to.size() / rows_.row_bytes() * dimension_;
+            rows_.write(rows.first(count), to);
+            rows = rows.subspan(count);
+        });
     }
 
     /// Drops the rows for which `gone(i)`; the others move up and keep their keys. Says how many went.
@@ -151,30 +171,32 @@ class dense_rows {
     std::size_t compact(Gone gone) {
         std::size_t kept = 0;
         const std::size_t before = keys_.size();
+        std::vector<float> scratch(rows_.scratch());
         for (std::size_t i = 0; i < before; ++i) {
             if (gone(i)) continue;
             if (kept != i) {
-                std::copy_n(rows_.data() + i * dimension_, dimension_, rows_.data() + kept * dimension_);
+                rows_.move(i, kept);
                 if (has_bytes_) bytes_.move(i, kept);
                 keys_[kept] = keys_[i];
             }
             ++kept;
         }
         keys_.resize(kept);
-        rows_.resize(kept * dimension_);
+        rows_.shrink(kept);
         if (has_bytes_) bytes_.shrink(kept);
         units_.clear();
         // Summed afresh: subtracting would leave the rounding of what was removed behind.
         std::ranges::fill(sum_, 0.0);
         longest_ = 0.0;
         for (std::size_t i = 0; i < kept; ++i) {
+            const auto one = rows_.read(i, scratch);
+            count_in_sums(one, norm(one));
             units_.add(keys_[i].unit);
-            count_in(row(i));
         }
         return before - kept;
     }
 
-    /// Forgets the rows of a unit without moving others: they stay in place and nobody's. Says how many.
+    /// Forgets the rows of a unit without moving others: they stay in place and nobody's. Says how many. Requires  floats.
     std::size_t drop(unit_id unit) noexcept {
         std::size_t dropped = 0;
         units_.for_each(unit, [&](std::uint32_t i) {
@@ -188,7 +210,7 @@ class dense_rows {
 
     scored_key scored(std::span<const float> probe, std::size_t i) const noexcept {
         constexpr double most = is_cosine ? 1.0 : static_cast<double>((std::numeric_limits<float>::max)());
-        return {keys_[i].unit, keys_[i].key, narrowed(std::clamp(dot(probe, row(i)), -most, most))};
+        return {keys_[i].unit, keys_[i].key, narrowed(std::clamp(rows_.product(probe, i), -most, most))};
     }
 
     // How far two products can lie apart that are equal as scores, when the unit decides between them: 2^-22 of the
@@ -235,12 +257,13 @@ class dense_rows {
         require_width(out.size());
         const std::uint32_t first = units_.first(unit);
         if (first == unit_rows::none) return false;
-        std::ranges::copy(row(first), out.begin());
+        const auto one = rows_.read(first, out);
+        if (one.data() != out.data()) std::ranges::copy(one, out.begin());
         return true;
     }
 
     std::size_t memory() const noexcept {
-        return rows_.capacity() * sizeof(float) + bytes_.memory() + keys_.capacity() * sizeof(held) + units_.memory();
+        return rows_.memory() + bytes_.memory() + keys_.capacity() * sizeof(held) + units_.memory();
     }
 
     // Beyond these the float product may overflow where the double one does not, or its error is not bounded.
@@ -257,15 +280,33 @@ class dense_rows {
     static void grow(V& v, std::size_t more) {
         if (v.capacity() < v.size() + more) v.reserve((std::max)(2 * v.size(), v.size() + more));
     }
-    void count_in(std::span<const float> added) noexcept {
-        for (std::size_t j = 0; j < dimension_; ++j) sum_[j] += static_cast<double>(added[j]);
-        longest_ = (std::max)(longest_, norm(added));
+    void reserve(std::size_t more) {
+        grow(keys_, more);
+        rows_.reserve(more);
+        if (has_bytes_) bytes_.reserve(more);
+    }
+    void count_in(unit_id unit, std::span<const float> added, double length) noexcept {
+        units_.add(unit);
+        if (has_bytes_) bytes_.add(added);
+        count_in_sums(added, length);
+    }
+    void count_in_sums(std::span<const float> added, double length) noexcept {
+        best_kernels().add_up(added.data(), dimension_, sum_.data());
+        longest_ = (std::max)(longest_, length);
+    }
+    void round_to_halves(std::span<float> rows) const {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            rows[i] = widened_half(narrowed_to_half(rows[i]));
+            if (!is_finite(rows[i]))
+                raise<usage_error>("dense.half", concat(where_, "::add: row ", i / dimension_,
+                                                        " holds a number that no half float holds"));
+        }
     }
 
     std::string_view where_;
     std::size_t dimension_;
     bool has_bytes_ = false;
-    aligned_vector<float> rows_;
+    row_store rows_;
     byte_rows bytes_;
     std::vector<held> keys_;
     unit_rows units_;
@@ -344,14 +385,14 @@ std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> 
             }
             aligned_vector<std::int32_t> products(in_bytes ? slab * group.size() : 0);
             aligned_vector<std::uint8_t> scratch(in_bytes && group.size() > 1 ? slab * stride : 0);
-            aligned_vector<float> values(in_bytes ? 0 : slab * group.size());
+            aligned_vector<float> values(in_bytes ? 0 : slab * group.size()), wide(in_bytes ? 0 : rows_.scratch(slab));
             std::vector<std::uint32_t> positions(slab);
 
             for (std::size_t start = 0; start < all; start += slab) {
                 const std::size_t count = (std::min)(slab, all - start);
                 if (!in_bytes)
-                    kernel.products(rows_.data() + start * dimension_, count, dimension_, floats.data(), group.size(),
-                                    values.data(), slab);
+                    kernel.products(rows_.read(start, wide, count).data(), count, dimension_, floats.data(),
+                                    group.size(), values.data(), slab);
                 else if (group.size() == 1)
                     kernel.byte_products(bytes_.codes(start), stride, nullptr, count, codes.data(), products.data());
                 else

@@ -20,7 +20,8 @@
 namespace QUARRY_NAMESPACE {
 
 struct flat_options {
-    bool bytes = true;  // keep the copy: a quarter of the rows' memory more, a quarter of the time
+    bool bytes = true;  // keep the copy: a byte more for each number, a quarter of the time
+    row_format rows = row_format::floats;
 };
 
 /// Rows of `dimension` floats, each a key of a unit. With cosine_scale rows and probes may have any length but 0 and
@@ -28,19 +29,21 @@ struct flat_options {
 /// scaling), and so do such scores.
 ///
 /// Scores are in the scale's bounds: a cosine is never above 1, a product never infinite. A row finds itself with a
-/// cosine of 1 to within 2^-22, since stored rows are floats.
+/// cosine of 1 to within 2^-22, since stored rows are floats; of half floats, to within 2^-11. Either way answers are
+/// exact for the rows as they are stored.
 ///
-/// Memory  4 d + 12 bytes a key, with bytes d + 12 more (d to the next multiple of 32; rows narrower than 32 have no
-///         bytes); about 14 bytes for each unit id up to the highest, in pages of 64 that hold one.
-/// Errors  usage_error `dense.dimension`, `dense.not_finite`, `dense.zero_vector` (cosine only), `dense.full` (2^32 - 1
-///         keys were given). A call that throws has changed nothing.
+/// Memory  4 d + 12 bytes a key, of half floats 2 d + 12; with bytes d + 12 more (d to the next multiple of 32; rows
+///         narrower than 32 have no bytes); about 14 bytes for each unit id up to the highest, in pages of 64 that hold
+///         one.
+/// Errors  usage_error `dense.dimension`, `dense.not_finite`, `dense.zero_vector` (cosine only), `dense.half` (a number
+///         too large for half floats), `dense.full` (2^32 - 1 keys were given). A call that throws has changed nothing.
 template <ProductScale S>
 class basic_flat_index {
    public:
     using scale = S;
 
     explicit basic_flat_index(std::size_t dimension, flat_options options = {})
-        : rows_("quarry::flat_index", dimension, options.bytes) {}
+        : rows_("quarry::flat_index", dimension, options.bytes, options.rows), options_(options) {}
 
     /// Adds a row for `unit`. Keys are numbered from 0 in the order of adding, and no number is given twice.
     key_id add(unit_id unit, std::span<const float> row) {
@@ -59,6 +62,7 @@ class basic_flat_index {
 
     std::size_t size() const noexcept { return rows_.size(); }
     std::size_t dimension() const noexcept { return rows_.dimension(); }
+    const flat_options& options() const noexcept { return options_; }
     std::size_t most_keys_of_a_unit() const noexcept { return rows_.units().most(); }
 
     /// The n best accepted keys.
@@ -99,7 +103,7 @@ class basic_flat_index {
 
     // What a store writes: the rows as they are kept, in the order of adding, which is that of their keys.
     std::span<const held> keys() const noexcept { return rows_.keys(); }
-    std::span<const float> row(std::size_t i) const noexcept { return rows_.row(i); }
+    const detail::row_store& rows() const noexcept { return rows_.stored(); }
     /// The key that the next row will get.
     key_id next_key() const noexcept { return rows_.next_key(); }
     /// The sum of all rows.
@@ -116,11 +120,20 @@ class basic_flat_index {
         out.rows_.restore(keys, rows, next_key);
         return out;
     }
+    /// The same where `fill(bytes)` writes the rows as they are kept, one block of them after the other.
+    template <class Fill>
+    static basic_flat_index restored_by(std::size_t dimension, std::span<const held> keys, key_id next_key,
+                                        flat_options options, Fill fill) {
+        basic_flat_index out(dimension, options);
+        out.rows_.restore(keys, next_key, fill);
+        return out;
+    }
 
     std::size_t memory() const noexcept { return rows_.memory(); }
 
    private:
     detail::dense_rows<S> rows_;
+    flat_options options_;
 };
 
 using flat_index = basic_flat_index<cosine_scale>;

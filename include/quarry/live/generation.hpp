@@ -44,6 +44,7 @@ struct library_frame {
     std::vector<layer> layers;
     analyzer words;
     bm25_options bm25;
+    flat_options vectors;
     std::size_t dimension = 0;
 };
 
@@ -315,6 +316,7 @@ namespace detail {
 /// Counts the units of an article out.
 inline void count_out(const library_part& part, std::size_t article, removed_of_part& removed, std::size_t dimension) {
     removed.layers.resize(part.layers.size());
+    std::vector<float> scratch(dimension);
     ++removed.articles;
     const auto [first, last] = part.range(article);
     for (std::size_t place = first; place < last; ++place) {
@@ -327,7 +329,7 @@ inline void count_out(const library_part& part, std::size_t article, removed_of_
             out.sum.resize(dimension, 0.0);
             part.layers[l].for_each_row(unit, [&](std::uint32_t row) {
                 ++out.rows;
-                const auto floats = part.layers[l].rows->row(row);
+                const auto floats = part.layers[l].rows->rows().read(row, scratch);
                 for (std::size_t j = 0; j < dimension; ++j) out.sum[j] += static_cast<double>(floats[j]);
             });
         }
@@ -340,7 +342,7 @@ inline std::size_t living_units(const held_part& held) noexcept {
 
 // Geometric: a part waits until what came behind it is half as large. So a unit is moved a number of times that is
 // logarithmic in the limit, and there are few parts.
-inline void merge_tail(std::vector<held_part>& parts, const unit_set& alive, std::size_t limit, std::size_t dimension) {
+inline void merge_tail(std::vector<held_part>& parts, const unit_set& alive, std::size_t limit) {
     std::size_t first = parts.size(), units = 0;
     for (std::size_t i = parts.size(); i-- > 0;) {
         const std::size_t more = living_units(parts[i]);
@@ -352,7 +354,7 @@ inline void merge_tail(std::vector<held_part>& parts, const unit_set& alive, std
     if (first + 1 >= parts.size()) return;
     std::vector<std::shared_ptr<const library_part>> together;
     for (std::size_t i = first; i < parts.size(); ++i) together.push_back(parts[i].part);
-    held_part one{merged(together, &alive, dimension)};
+    held_part one{merged(together, &alive)};
     parts.resize(first);
     parts.push_back(std::move(one));
 }
@@ -383,7 +385,7 @@ inline std::shared_ptr<const generation> changed(const generation& g, std::share
         alive->grow(next);
         for (const unit_id unit : fresh->ids) alive->insert(unit);
         parts.push_back({std::move(fresh)});
-        merge_tail(parts, *alive, merge_limit, dimension);
+        merge_tail(parts, *alive, merge_limit);
     }
     return std::make_shared<const generation>(g.frame(), std::move(parts), std::move(alive), next);
 }

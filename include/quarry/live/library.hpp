@@ -60,6 +60,7 @@ struct library_options {
     std::string grow_version{};
     analyzer words = english();
     bm25_options bm25{};
+    flat_options vectors{};
     std::size_t batch = 256;  // texts per call of the embedder; at least 1
 
     /// A change merges small parts behind it up to this many units, in the caller's thread. Larger parts are merged by
@@ -259,9 +260,9 @@ library<E>::library(E embedder, std::vector<layer> layers, library_options optio
         detail::raise<usage_error>("library.layers", "quarry::library: without a layer nothing can be found");
     auto frame = std::make_shared<detail::library_frame>(
         detail::library_frame{corpus(options_.fields, options_.articles), std::move(layers), options_.words,
-                              options_.bm25, embedder_.dimension()});
+                              options_.bm25, options_.vectors, embedder_.dimension()});
     bm25_index(frame->words, frame->bm25);  // throws for options that cannot be
-    flat_index(frame->dimension);
+    flat_index(frame->dimension, frame->vectors);
     frame_ = std::move(frame);
     current_ = std::make_shared<const generation>(frame_, std::vector<detail::held_part>{},
                                                   std::make_shared<const unit_set>(0), 0);
@@ -338,6 +339,7 @@ typename library<E>::prepared library<E>::prepare(const change& c, const generat
 // The rows that an earlier state of the changed articles had.
 template <Embedder E>
 void library<E>::collect_rows(const generation& g, std::span<const unit_id> gone, known_rows& known) const {
+    std::vector<float> scratch(frame_->dimension);
     for (const unit_id article : gone) {
         const auto [number, place] = *g.locate(article);
         const detail::library_part& part = *g.held()[number].part;
@@ -345,7 +347,7 @@ void library<E>::collect_rows(const generation& g, std::span<const unit_id> gone
         for (const detail::part_layer& l : part.layers)
             for (std::size_t i = first; i < last; ++i)
                 l.for_each_row(part.ids[i], [&](std::uint32_t row) {
-                    const auto floats = l.rows->row(row);
+                    const auto floats = l.rows->rows().read(row, scratch);
                     known.rows.try_emplace(l.row_texts[row], floats.begin(), floats.end());
                 });
     }
@@ -377,14 +379,16 @@ void library<E>::buy_rows(const change& c, prepared& p, known_rows& known) const
         std::vector<float> rows = detail::embed_checked(embedder_, role::document, some, d);
         ++known.calls;
         // Normalised by an index, so that they are bit by bit what a build would keep.
-        flat_index normal(d);
+        flat_index normal(d, frame_->vectors);
+        std::vector<float> scratch(d);
         for (std::size_t i = 0; i < some.size(); ++i) {
             const std::span<const float> row = std::span(rows).subspan(i * d, d);
             known.bought.insert(names[first + i]);
             if (std::ranges::all_of(row, [](float x) { return x == 0.0f; })) continue;
             const std::size_t at = normal.size();
             normal.add(unit_id{0}, row);
-            known.rows.try_emplace(names[first + i], normal.row(at).begin(), normal.row(at).end());
+            const auto kept = normal.rows().read(at, scratch);
+            known.rows.try_emplace(names[first + i], kept.begin(), kept.end());
         }
     }
 }
@@ -435,7 +439,7 @@ std::shared_ptr<const detail::library_part> library<E>::part_of(prepared& p, con
             made.row_keys = all ? made.keys : detail::table_of(keys, frame_->layers[l].kind(), &has_row);
             const key_id next = key_at(held.size());
             made.rows = std::make_shared<const flat_index>(
-                flat_index::restored(frame_->dimension, held, rows, next));
+                flat_index::restored(frame_->dimension, held, rows, next, frame_->vectors));
             made.sort_rows();
         }
         part->layers.push_back(std::move(made));
@@ -523,7 +527,7 @@ bool library<E>::merge() {
             removed = removed || held.removed;
         }
         if (parts.empty() || (parts.size() == 1 && !removed)) return false;
-        const auto one = detail::merged(parts, g->alive().get(), frame_->dimension);
+        const auto one = detail::merged(parts, g->alive().get());
         for (;;) {
             auto after = detail::with_merged(*g, parts, one);
             if (!after) break;  // somebody else merged meanwhile

@@ -22,7 +22,7 @@ namespace QUARRY_NAMESPACE::detail {
 ///
 /// Requires  parts with ascending ids, and a unit that is alive.
 std::shared_ptr<const library_part> merged(std::span<const std::shared_ptr<const library_part>> parts,
-                                           const unit_set* alive, std::size_t dimension);
+                                           const unit_set* alive);
 
 // ------------------------------------------------------------------------------------------------------------- detail
 
@@ -131,7 +131,7 @@ struct merger<bm25_index> {
 };
 
 inline part_layer merged_layer(std::span<const std::shared_ptr<const library_part>> parts, std::size_t layer,
-                               const unit_set* alive, std::size_t dimension) {
+                               const unit_set* alive) {
     const auto is_alive = [&](unit_id unit) { return !alive || alive->contains(unit); };
     std::vector<const bm25_index*> words;
     bool one_table = true;
@@ -156,27 +156,33 @@ inline part_layer merged_layer(std::span<const std::shared_ptr<const library_par
         one_table ? out.keys
                   : kept_keys([&](const library_part& p) -> const key_table& { return *p.layers[layer].row_keys; });
     std::vector<flat_index::held> keys;
-    std::vector<float> rows;
+    std::vector<std::pair<const row_store*, std::size_t>> places;
     for (const auto& part : parts) {
         const part_layer& from = part->layers[layer];
         const auto held = from.rows->keys();
         for (std::size_t i = 0; i < held.size(); ++i) {
             if (!is_alive(held[i].unit)) continue;
+            places.emplace_back(&from.rows->rows(), i);
             keys.push_back({held[i].unit, key_at(keys.size())});
-            const auto row = from.rows->row(i);
-            rows.insert(rows.end(), row.begin(), row.end());
             out.row_texts.push_back(from.row_texts[i]);
         }
     }
-    const key_id next = key_at(keys.size());
-    out.rows =
-        std::make_shared<const flat_index>(flat_index::restored(dimension, keys, rows, next));
+    auto next = places.begin();
+    const flat_index& like = *parts.front()->layers[layer].rows;
+    out.rows = std::make_shared<const flat_index>(flat_index::restored_by(
+        like.dimension(), keys, key_at(keys.size()), like.options(), [&](std::span<char> to) {
+            for (; !to.empty(); ++next) {
+                const std::span<const char> row = next->first->as_kept(next->second);
+                std::ranges::copy(row, to.begin());
+                to = to.subspan(row.size());
+            }
+        }));
     out.sort_rows();
     return out;
 }
 
 inline std::shared_ptr<const library_part> merged(std::span<const std::shared_ptr<const library_part>> parts,
-                                                  const unit_set* alive, std::size_t dimension) {
+                                                  const unit_set* alive) {
     auto out =
         std::make_shared<library_part>(library_part{merger<corpus>::empty_like(parts.front()->units), {}, {}, {}});
     for (const auto& part : parts)
@@ -191,7 +197,7 @@ inline std::shared_ptr<const library_part> merged(std::span<const std::shared_pt
             }
         }
     for (std::size_t layer = 0; layer < parts.front()->layers.size(); ++layer)
-        out->layers.push_back(merged_layer(parts, layer, alive, dimension));
+        out->layers.push_back(merged_layer(parts, layer, alive));
     return out;
 }
 

@@ -10,11 +10,15 @@
 
 #include "../config.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace QUARRY_NAMESPACE {
 
 enum class simd : std::uint8_t {
     baseline,  // what every processor of the platform has: SSE2 on x86-64, NEON on AArch64
-    avx2,      // AVX2 and FMA
+    avx2,      // AVX2, FMA and F16C
     avx512,    // AVX-512 F, BW, DQ and VL
     vnni,      // the same and its byte products
 };
@@ -29,7 +33,11 @@ namespace detail {
 inline simd simd_of_this_processor() noexcept {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return simd::baseline;
+    // Not every compiler knows the name of F16C: its bit is asked for.
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    __get_cpuid(1, &a, &b, &c, &d);
+    const bool halves = (c & bit_F16C) != 0;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !halves) return simd::baseline;
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
         !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
         return simd::avx2;

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,7 +26,7 @@ static_assert(std::endian::native == std::endian::little || std::endian::native 
 
 template <class T>
 concept StoredNumber =
-    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> ||
+    std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> ||
     std::same_as<T, std::int64_t> || std::same_as<T, float> || std::same_as<T, double>;
 
 template <StoredNumber T>
@@ -84,12 +85,14 @@ class byte_writer {
     Out* out_;
 };
 
-/// Reads what byte_writer wrote. `name` is what messages call it.
+/// Reads what byte_writer wrote. `name` is what messages call it, and must outlive it as the bytes must, unless `owner`
+/// holds them.
 ///
 /// Errors  data_error `store.malformed`.
 class byte_reader {
    public:
-    byte_reader(std::span<const char> bytes, std::string_view name) noexcept : rest_(bytes), name_(name) {}
+    byte_reader(std::span<const char> bytes, std::string_view name, std::shared_ptr<const char[]> owner = {}) noexcept
+        : rest_(bytes), name_(name), owner_(std::move(owner)) {}
 
     template <StoredNumber T>
     T number() {
@@ -147,6 +150,7 @@ class byte_reader {
 
     std::span<const char> rest_;
     std::string_view name_;
+    std::shared_ptr<const char[]> owner_;
 };
 
 }  // namespace QUARRY_NAMESPACE::detail

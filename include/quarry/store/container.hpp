@@ -6,8 +6,8 @@
 //     64 bytes  where the table is, total length, checksums of header, table and of these bytes
 //
 // All numbers are little-endian and of fixed width. Every bit of a file is covered: by a checksum, or by the rule that
-// it is zero. A reader verifies all of it before it hands out any section. Version 1 is the only one; a file of a later
-// version is refused, and an earlier version will stay readable.
+// it is zero. Each byte is read once, and a section is believed when all of it was verified. Version 1 is the only one; a
+// file of a later version is refused, and an earlier version will stay readable.
 //
 // docs/guarantees.md describes what is in the sections.
 #pragma once
@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,26 +70,61 @@ class container_writer {
     std::uint64_t header_checksum_ = 0;
 };
 
-/// A container in memory, verified. The bytes must outlive it.
+class section_stream;
+
+/// A container that is read. Header, table and trailer are verified at once, a section when it is read.
 ///
+/// Memory  the table, and the sections that are held.
 /// Errors  data_error `store.not_ours`, `store.version`, `store.byte_order`, `store.truncated`, `store.checksum`,
-///         `store.malformed` (a table or padding that no writer makes), `store.section` for one that is not there.
+///         `store.malformed` (a table or padding that no writer makes), `store.section` for one that is not there; those
+///         of files.hpp.
 class container {
    public:
-    explicit container(std::span<const char> bytes);
+    /// The file must outlive it.
+    explicit container(readable_file& file);
 
     std::span<const section_info> sections() const noexcept { return sections_; }
     bool has(std::string_view name) const noexcept;
-    std::span<const char> operator[](std::string_view name) const;
-    detail::byte_reader read(std::string_view name) const { return {(*this)[name], name}; }
+
+    /// A section, verified. The reader holds its bytes.
+    detail::byte_reader read(std::string_view name);
+
+    /// A section that is read front to back, into memory of the caller's.
+    section_stream stream(std::string_view name);
+
+    /// Reads and verifies the sections that were not read yet. When it returns, the file is as it was written.
+    void verify();
 
    private:
-    std::span<const char> bytes_;
+    friend class section_stream;
+    std::size_t number_of(std::string_view name) const;
+    void require_zeros(std::uint64_t begin, std::uint64_t end) const;
+
+    readable_file* file_;
     std::vector<section_info> sections_;
+    std::vector<bool> read_;
+    std::uint64_t table_offset_ = 0;
 };
 
-/// The sections of a file, without reading what is in them. Header, table and trailer are verified, the sections not.
-std::vector<section_info> inspect(readable_file& file);
+/// See container::stream, which must stay where it is meanwhile. What was read is to be believed when nothing is left.
+class section_stream {
+   public:
+    section_stream(container& owner, std::size_t section);
+
+    std::uint64_t left() const noexcept { return left_; }
+
+    /// Errors  data_error `store.malformed` if so much is not left; what is wrong with the section, with its last byte.
+    void read(std::span<char> to);
+
+   private:
+    const section_info& info() const noexcept { return owner_->sections_[section_]; }
+    void finish();
+
+    container* owner_;
+    std::size_t section_;
+    std::uint64_t left_;
+    detail::xxh64 hash_{};
+};
 
 // ------------------------------------------------------------------------------------------------------------- detail
 
@@ -251,58 +287,92 @@ inline void container_writer::pad() {
                                detail::section_alignment));
 }
 
-inline container::container(std::span<const char> bytes) : bytes_(bytes) {
+inline container::container(readable_file& file) : file_(&file) {
     using namespace detail;
-    check_header(bytes.first((std::min)(bytes.size(), header_size)));
-    if (bytes.size() < header_size + trailer_size)
-        raise<data_error>("store.truncated", concat("quarry: the file was cut off after ", bytes.size(), " bytes"));
-    const container_trailer trailer = check_trailer(bytes.first(header_size), bytes.last(trailer_size), bytes.size());
-    sections_ = read_table(
-        bytes.subspan(static_cast<std::size_t>(trailer.table_offset), static_cast<std::size_t>(trailer.table_length)),
-        trailer);
-    std::size_t end = header_size;
-    const auto require_zeros = [&](std::size_t to) {
-        for (; end < to; ++end)
-            if (bytes[end] != 0)
-                raise<data_error>("store.malformed", concat("quarry: byte ", end, " of the file should be 0"));
-    };
-    for (const section_info& s : sections_) {
-        require_zeros(static_cast<std::size_t>(s.offset));
-        const auto found = xxh64_of(bytes.subspan(end, static_cast<std::size_t>(s.length)));
-        if (found != s.checksum)
-            raise<data_error>("store.checksum",
-                              concat("quarry: section ", detail::quoted(s.name), " is damaged: its checksum is ", s.checksum,
-                                     ", its bytes give ", found));
-        end += static_cast<std::size_t>(s.length);
-    }
-    require_zeros(static_cast<std::size_t>(trailer.table_offset));
+    const std::uint64_t size = file.size();
+    char header[header_size], end[trailer_size];
+    const auto there = std::span(header).first(static_cast<std::size_t>((std::min)(size, std::uint64_t{header_size})));
+    file.read(0, there);
+    check_header(there);
+    if (size < header_size + trailer_size)
+        raise<data_error>("store.truncated", concat("quarry: the file was cut off after ", size, " bytes"));
+    file.read(size - trailer_size, end);
+    const container_trailer trailer = check_trailer(header, end, size);
+    std::vector<char> table(static_cast<std::size_t>(trailer.table_length));
+    file.read(trailer.table_offset, table);
+    sections_ = read_table(table, trailer);
+    read_.resize(sections_.size());
+    table_offset_ = trailer.table_offset;
+    require_zeros(header_size, sections_.empty() ? table_offset_ : sections_.front().offset);
+}
+
+inline void container::require_zeros(std::uint64_t begin, std::uint64_t end) const {
+    char bytes[detail::section_alignment];
+    const auto padding = std::span(bytes).first(static_cast<std::size_t>(end - begin));
+    file_->read(begin, padding);
+    for (const char c : padding)
+        if (c != 0)
+            detail::raise<data_error>("store.malformed", detail::concat("quarry: of the file's bytes ", begin, " to ", end,
+                                                                        " all should be 0"));
 }
 
 inline bool container::has(std::string_view name) const noexcept {
     return std::ranges::any_of(sections_, [&](const section_info& s) { return s.name == name; });
 }
 
-inline std::span<const char> container::operator[](std::string_view name) const {
-    for (const section_info& s : sections_)
-        if (s.name == name)
-            return bytes_.subspan(static_cast<std::size_t>(s.offset), static_cast<std::size_t>(s.length));
+inline std::size_t container::number_of(std::string_view name) const {
+    for (std::size_t i = 0; i < sections_.size(); ++i)
+        if (sections_[i].name == name) return i;
     detail::raise<data_error>("store.section", "quarry: the file has no section " + detail::quoted(name));
 }
 
-inline std::vector<section_info> inspect(readable_file& file) {
-    using namespace detail;
-    const std::uint64_t size = file.size();
-    std::vector<char> header(static_cast<std::size_t>((std::min)(size, std::uint64_t{header_size})));
-    file.read(0, header);
-    check_header(header);
-    if (size < header_size + trailer_size)
-        raise<data_error>("store.truncated", concat("quarry: the file was cut off after ", size, " bytes"));
-    char end[trailer_size];
-    file.read(size - trailer_size, end);
-    const container_trailer trailer = check_trailer(header, end, size);
-    std::vector<char> table(static_cast<std::size_t>(trailer.table_length));
-    file.read(trailer.table_offset, table);
-    return read_table(table, trailer);
+inline section_stream container::stream(std::string_view name) { return {*this, number_of(name)}; }
+
+inline detail::byte_reader container::read(std::string_view name) {
+    const std::size_t number = number_of(name);
+    // No length is above the file's.
+    const auto size = static_cast<std::size_t>(sections_[number].length);
+    const auto bytes = std::make_shared_for_overwrite<char[]>(size);
+    section_stream(*this, number).read({bytes.get(), size});
+    return {{bytes.get(), size}, sections_[number].name, bytes};
+}
+
+inline void container::verify() {
+    std::vector<char> some(std::size_t{1} << 18);
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+        if (read_[i]) continue;
+        section_stream from(*this, i);
+        while (from.left() != 0)
+            from.read(std::span(some).first(static_cast<std::size_t>((std::min)(from.left(), std::uint64_t{some.size()}))));
+    }
+}
+
+inline section_stream::section_stream(container& owner, std::size_t section)
+    : owner_(&owner), section_(section), left_(owner.sections_[section].length) {
+    if (left_ == 0) finish();
+}
+
+inline void section_stream::read(std::span<char> to) {
+    if (to.size() > left_)
+        detail::raise<data_error>("store.malformed",
+                                  detail::concat("quarry: section ", detail::quoted(info().name), " has ", left_,
+                                                 " bytes left where ", to.size(), " are expected"));
+    if (to.empty()) return;
+    owner_->file_->read(info().offset + info().length - left_, to);
+    hash_.add(to);
+    left_ -= to.size();
+    if (left_ == 0) finish();
+}
+
+inline void section_stream::finish() {
+    if (const auto found = hash_.finish(); found != info().checksum)
+        detail::raise<data_error>("store.checksum",
+                                  detail::concat("quarry: section ", detail::quoted(info().name),
+                                                 " is damaged: its checksum is ", info().checksum, ", its bytes give ", found));
+    const bool is_last = section_ + 1 == owner_->sections_.size();
+    owner_->require_zeros(info().offset + info().length,
+                          is_last ? owner_->table_offset_ : owner_->sections_[section_ + 1].offset);
+    owner_->read_[section_] = true;
 }
 
 }  // namespace QUARRY_NAMESPACE

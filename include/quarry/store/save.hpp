@@ -63,8 +63,8 @@ durability save(const std::string& path, const corpus& articles, const lexical_b
 
 /// Reads a file back.
 ///
-/// Cost    reading it, and one step per unit, term and posting; vectors are copied.
-/// Memory  the file, and what is made of it.
+/// Cost    reading it, and one step per unit, term and posting; rows are read into their place.
+/// Memory  what is made of it, and one section at a time that is no matrix of rows.
 /// Errors  data_error `store.*` for a file that is damaged, cut off, of another version or none of ours; usage_error
 ///         `store.fingerprint` for one that something else made, with both names.
 template <Embedder E>
@@ -83,14 +83,34 @@ auto with_files(const store_options& options, Use use) {
     return use(static_cast<file_system&>(system));
 }
 
-inline file_bytes read_file(const std::string& path, const store_options& options) {
-    return with_files(options, [&](file_system& files) { return file_bytes(files, path); });
+/// What `use(container&)` makes of a file, once all of it was verified.
+template <class Use>
+auto read_container(const std::string& path, const store_options& options, Use use) {
+    return with_files(options, [&](file_system& files) {
+        const auto opened = files.read(path);
+        container file(*opened);
+        auto made = use(file);
+        file.verify();
+        return made;
+    });
 }
 
 template <class T>
 void write_section(container_writer& out, std::string name, const T& value) {
     out.section(std::move(name));
     saved<T>::write(value, byte_writer(out));
+}
+
+/// An index of vectors and, behind it, its rows.
+template <class Index>
+void write_vectors(container_writer& out, const std::string& name, const Index& index) {
+    write_section(out, name, index);
+    out.section(name + " matrix");
+    saved<Index>::write_matrix(index, byte_writer(out));
+}
+template <class Index, class Known>
+Index read_vectors(container& file, const std::string& name, std::size_t dimension, Known known) {
+    return saved<Index>::read(file.read(name), file.stream(name + " matrix"), dimension, known);
 }
 
 template <class Write>
@@ -121,14 +141,14 @@ inline void write_lexical(container_writer& out, const corpus& articles, const i
     write_section(out, "bm25", words.index);
 }
 
-inline std::shared_ptr<const key_table> read_keys(const container& file, std::string_view name,
+inline std::shared_ptr<const key_table> read_keys(container& file, std::string_view name,
                                                   const corpus& articles) {
     if (!file.has(name)) return nullptr;
     return std::make_shared<const key_table>(
         saved<key_table>::read(file.read(name), [&](unit_id unit) { return index_of(unit) < articles.size(); }));
 }
 
-inline indexed<bm25_index> read_lexical(const container& file, const corpus& articles, const analyzer& words) {
+inline indexed<bm25_index> read_lexical(container& file, const corpus& articles, const analyzer& words) {
     const auto known = [&](unit_id unit) { return index_of(unit) < articles.size(); };
     return {saved<bm25_index>::read(file.read("bm25"), words, known), articles, read_keys(file, "keys", articles)};
 }
@@ -146,7 +166,7 @@ durability save(const std::string& path, const corpus& articles, const knowledge
         // Most bases have one table for both indexes.
         if (kb.vectors.keys && kb.vectors.keys != kb.bm25.keys)
             detail::write_section(out, "keys of vectors", *kb.vectors.keys);
-        detail::write_section(out, "vectors", kb.vectors.index);
+        detail::write_vectors(out, "vectors", kb.vectors.index);
     });
 }
 
@@ -162,29 +182,29 @@ inline durability save(const std::string& path, const corpus& articles, const le
 template <Embedder E>
 std::unique_ptr<const loaded<knowledge_base>> load(const std::string& path, const E& embedder,
                                                    const load_options& options) {
-    const detail::file_bytes bytes = detail::read_file(path, options);
-    const container file(bytes);
-    detail::require_same(detail::read_fingerprints(file.read("made with")),
-                         detail::of_embedder(options.made_with, embedder));
-    return std::make_unique<const loaded<knowledge_base>>(
-        detail::saved<corpus>::read(file.read("corpus")), [&](const corpus& articles) {
-            const auto known = [&](unit_id unit) { return index_of(unit) < articles.size(); };
-            auto words = detail::read_lexical(file, articles, options.words);
-            auto keys = detail::read_keys(file, "keys of vectors", articles);
-            if (!keys) keys = words.keys;
-            auto vectors = detail::saved<flat_index>::read(file.read("vectors"), embedder.dimension(), known);
-            return knowledge_base{std::move(words), {std::move(vectors), articles, std::move(keys)}, {}};
-        });
+    return detail::read_container(path, options, [&](container& file) {
+        detail::require_same(detail::read_fingerprints(file.read("made with")),
+                             detail::of_embedder(options.made_with, embedder));
+        return std::make_unique<const loaded<knowledge_base>>(
+            detail::saved<corpus>::read(file.read("corpus")), [&](const corpus& articles) {
+                const auto known = [&](unit_id unit) { return index_of(unit) < articles.size(); };
+                auto words = detail::read_lexical(file, articles, options.words);
+                auto keys = detail::read_keys(file, "keys of vectors", articles);
+                if (!keys) keys = words.keys;
+                auto vectors = detail::read_vectors<flat_index>(file, "vectors", embedder.dimension(), known);
+                return knowledge_base{std::move(words), {std::move(vectors), articles, std::move(keys)}, {}};
+            });
+    });
 }
 
 inline std::unique_ptr<const loaded<lexical_base>> load_lexical(const std::string& path, const load_options& options) {
-    const detail::file_bytes bytes = detail::read_file(path, options);
-    const container file(bytes);
-    detail::require_same(detail::read_fingerprints(file.read("made with")), options.made_with);
-    return std::make_unique<const loaded<lexical_base>>(
-        detail::saved<corpus>::read(file.read("corpus")), [&](const corpus& articles) {
-            return lexical_base{detail::read_lexical(file, articles, options.words), {}};
-        });
+    return detail::read_container(path, options, [&](container& file) {
+        detail::require_same(detail::read_fingerprints(file.read("made with")), options.made_with);
+        return std::make_unique<const loaded<lexical_base>>(
+            detail::saved<corpus>::read(file.read("corpus")), [&](const corpus& articles) {
+                return lexical_base{detail::read_lexical(file, articles, options.words), {}};
+            });
+    });
 }
 
 }  // namespace QUARRY_NAMESPACE

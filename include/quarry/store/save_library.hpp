@@ -54,6 +54,7 @@ fingerprints of_library(fingerprints f, const library<E>& kb) {
     const bm25_options& o = kb.options().bm25;
     f.set("bm25", concat("k1=", o.k1, ";b=", o.b, ";lucene_lengths=", o.lucene_lengths, ";positions=", o.positions,
                          ";one_edit=", o.one_edit));
+    f.set("rows", std::string(name_of(kb.options().vectors.rows)));
     std::string declared;
     for (const field& each : kb.options().fields) declared += concat(each.name, ':', name_of(each.type), ' ');
     f.set("schema", declared + (kb.options().articles.scope_mandatory ? "scope mandatory" : ""));
@@ -100,7 +101,7 @@ inline void write_part(container_writer& out, std::size_t number, const library_
         write_section(out, section_of(number, l, "words"), *made.words);
         if (!made.rows) continue;
         if (made.row_keys != made.keys) write_section(out, section_of(number, l, "keys of rows"), *made.row_keys);
-        write_section(out, section_of(number, l, "rows"), *made.rows);
+        write_vectors(out, section_of(number, l, "rows"), *made.rows);
         out.section(section_of(number, l, "texts of rows"));
         for (const text_name& name : made.row_texts)
             out.append(reinterpret_cast<const char*>(name.data()), name.size());
@@ -174,7 +175,7 @@ inline void read_units(library_part& part, std::size_t next_unit, byte_reader in
     if (article != part.articles.size()) in.refuse("articles are listed that are not there");
 }
 
-inline part_layer read_layer(const container& file, std::size_t number, std::size_t l, const library_part& part,
+inline part_layer read_layer(container& file, std::size_t number, std::size_t l, const library_part& part,
                              const library_frame& frame) {
     const auto known = [&](unit_id unit) { return part.place_of(unit).has_value(); };
     const auto refuse = [&](std::string_view what) {
@@ -202,18 +203,17 @@ inline part_layer read_layer(const container& file, std::size_t number, std::siz
     made.row_keys = made.keys;
     if (file.has(section_of(number, l, "keys of rows"))) made.row_keys = read_table("keys of rows");
     auto rows = std::make_shared<flat_index>(
-        saved<flat_index>::read(file.read(section_of(number, l, "rows")), frame.dimension, known));
+        read_vectors<flat_index>(file, section_of(number, l, "rows"), frame.dimension, known));
+    if (rows->rows().format() != frame.vectors.rows) refuse("the rows are in another format");
     if (rows->size() != made.row_keys->size() || index_of(rows->next_key()) != rows->size())
         refuse("the rows have other keys");
     for (std::size_t i = 0; i < rows->size(); ++i)
         if (rows->keys()[i].unit != made.row_keys->unit(key_at(i))) refuse("a row is another unit's");
     made.rows = std::move(rows);
-    const auto texts = file[section_of(number, l, "texts of rows")];
-    if (texts.size() != made.rows->size() * sizeof(text_name)) refuse("not every row has the name of its text");
+    auto texts = file.stream(section_of(number, l, "texts of rows"));
+    if (texts.left() != made.rows->size() * sizeof(text_name)) refuse("not every row has the name of its text");
     made.row_texts.resize(made.rows->size());
-    for (std::size_t i = 0; i < made.row_texts.size(); ++i)
-        std::copy_n(reinterpret_cast<const std::uint8_t*>(texts.data()) + i * sizeof(text_name), sizeof(text_name),
-                    made.row_texts[i].begin());
+    texts.read({reinterpret_cast<char*>(made.row_texts.data()), made.row_texts.size() * sizeof(text_name)});
     made.sort_rows();
     return made;
 }
@@ -223,7 +223,7 @@ inline bool same_fields(const schema& a, const schema& b) {
                               [](const field& x, const field& y) { return x.name == y.name && x.type == y.type; });
 }
 
-inline std::shared_ptr<const library_part> read_part(const container& file, std::size_t number, std::size_t next_unit,
+inline std::shared_ptr<const library_part> read_part(container& file, std::size_t number, std::size_t next_unit,
                                                      const library_frame& frame) {
     auto part = std::make_shared<library_part>(
         library_part{saved<corpus>::read(file.read(section_of(number, "corpus"))), {}, {}, {}});
@@ -261,7 +261,7 @@ inline void check_removed(const held_part& held, const unit_set& alive, const li
     }
 }
 
-inline std::shared_ptr<const generation> read_generation(const container& file,
+inline std::shared_ptr<const generation> read_generation(container& file,
                                                          std::shared_ptr<const library_frame> frame) {
     byte_reader in = file.read("library");
     const auto next = in.number<std::uint64_t>();
@@ -309,10 +309,10 @@ durability save(const std::string& path, const library<E>& kb, const store_optio
 
 template <Embedder E>
 void load(const std::string& path, library<E>& kb, const store_options& options) {
-    const detail::file_bytes bytes = detail::read_file(path, options);
-    const container file(bytes);
-    detail::require_same(detail::read_fingerprints(file.read("made with")), detail::of_library(options.made_with, kb));
-    kb.adopt(detail::read_generation(file, kb.frame()));
+    kb.adopt(detail::read_container(path, options, [&](container& file) {
+        detail::require_same(detail::read_fingerprints(file.read("made with")), detail::of_library(options.made_with, kb));
+        return detail::read_generation(file, kb.frame());
+    }));
 }
 
 }  // namespace QUARRY_NAMESPACE

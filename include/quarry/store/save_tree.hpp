@@ -92,10 +92,10 @@ inline durability save(const std::string& path, const raptor_tree& tree, const s
 }
 
 inline raptor_tree load_tree(const std::string& path, const store_options& options) {
-    const detail::file_bytes bytes = detail::read_file(path, options);
-    const container file(bytes);
-    detail::require_same(detail::read_fingerprints(file.read("made with")), options.made_with);
-    return detail::saved<raptor_tree>::read(file.read("tree"));
+    return detail::read_container(path, options, [&](container& file) {
+        detail::require_same(detail::read_fingerprints(file.read("made with")), options.made_with);
+        return detail::saved<raptor_tree>::read(file.read("tree"));
+    });
 }
 
 }  // namespace QUARRY_NAMESPACE

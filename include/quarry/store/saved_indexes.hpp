@@ -6,8 +6,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -191,6 +193,7 @@ struct saved<bm25_index> {
     }
 };
 
+// In two sections: what a row is of, and the rows themselves, which are read into their place.
 template <ProductScale S>
 struct saved<basic_flat_index<S>> {
     using index_type = basic_flat_index<S>;
@@ -199,24 +202,39 @@ struct saved<basic_flat_index<S>> {
     static void write(const index_type& index, byte_writer<Out> out) {
         out.text(S::name);
         out.count(index.dimension());
+        out.number(static_cast<std::uint8_t>(index.rows().format()));
         out.number(static_cast<std::uint32_t>(index.next_key()));
         out.count(index.size());
         for (const auto& key : index.keys()) {
             out.number(static_cast<std::uint32_t>(key.unit));
             out.number(static_cast<std::uint32_t>(key.key));
         }
-        for (std::size_t i = 0; i < index.size(); ++i) out.numbers(index.row(i));
+    }
+    template <class Out>
+    static void write_matrix(const index_type& index, byte_writer<Out> out) {
+        const row_store& rows = index.rows();
+        for (std::size_t first = 0; first < index.size(); first += rows.block()) {
+            const std::size_t some = (std::min)(rows.block(), index.size() - first);
+            if (rows.format() == row_format::floats)
+                out.numbers(rows.floats(first, some));
+            else
+                out.numbers(rows.halves(first, some));
+        }
     }
 
+    /// `matrix` has `left()`, and `read(bytes)` as section_stream has.
+    ///
     /// Errors  usage_error `store.fingerprint` for vectors of another width or scale; data_error `dense.stored`.
-    template <class Known>
-    static index_type read(byte_reader in, std::size_t dimension, Known known) {
+    template <class Matrix, class Known>
+    static index_type read(byte_reader in, Matrix matrix, std::size_t dimension, Known known) {
         if (const std::string_view scale = in.text(); scale != S::name)
             raise<usage_error>("store.fingerprint", concat("quarry: the file's vectors are on the ", detail::quoted(scale),
                                                            " scale, this index is on ", detail::quoted(S::name)));
         if (const auto width = in.number<std::uint64_t>(); width != dimension || dimension == 0)
             raise<usage_error>("store.fingerprint", concat("quarry: the file's vectors have dimension ", width,
                                                            ", the embedder's have ", dimension));
+        flat_options options;
+        options.rows = in.choice(row_format::halves, "format of rows");
         const key_id next{in.number<std::uint32_t>()};
         const std::size_t count = in.count(8);
         std::vector<typename index_type::held> keys;
@@ -225,11 +243,16 @@ struct saved<basic_flat_index<S>> {
             const unit_id unit = read_known_unit(in, known);
             keys.push_back({unit, key_id{in.number<std::uint32_t>()}});
         }
-        if (count > in.left() / (sizeof(float) * dimension))
-            in.refuse(concat(count, " rows of ", dimension, " floats are announced, and ", in.left(), " bytes left"));
-        auto rows = in.numbers<float>(count * dimension);
         in.require_end();
-        return index_type::restored(dimension, std::move(keys), std::move(rows), next);
+        const std::size_t row_bytes = row_store(dimension, options.rows).row_bytes();
+        if (matrix.left() % row_bytes != 0 || matrix.left() / row_bytes != count)
+            in.refuse(concat(count, " rows of ", row_bytes, " bytes are announced, and ", matrix.left(), " bytes there"));
+        return index_type::restored_by(dimension, keys, next, options, [&](std::span<char> rows) {
+            matrix.read(rows);
+            if constexpr (std::endian::native == std::endian::big)
+                for (const std::size_t size = row_bytes / dimension; !rows.empty(); rows = rows.subspan(size))
+                    std::ranges::reverse(rows.first(size));
+        });
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "quarry/detail/half.hpp"
 #include "quarry/index/hnsw_index.hpp"
 #include "support/catch.hpp"
 #include "support/errors.hpp"
@@ -542,6 +543,69 @@ TEST_CASE("a search by a row of the index may refer into a copy of it and finds 
         CHECK(hits[0].score >= 1.0f - 0x1p-22f);
         CHECK(hits[0].score <= 1.0f);
     }
+}
+
+TEST_CASE("rows kept as half floats are searched exactly as they are kept, with bytes and without, in batches and by filter") {
+    std::mt19937 random(31);
+    for (const std::size_t d : {3u, 40u, 100u})
+        for (const bool bytes : {true, false}) {
+            flat_index halves(d, {.bytes = bytes, .rows = row_format::halves});
+            // The dull twin is given what half floats make of a row of length 1, and takes it as it is.
+            slow_index<inner_product_scale> twin{d, {}, {}};
+            std::vector<row> given = difficult_rows(d, 300, random);
+            for (std::size_t i = 0; i < given.size(); ++i) {
+                halves.add(unit_at(i % 250), given[i]);
+                row kept = slow_index<cosine_scale>::taken(given[i]);
+                for (float& x : kept) x = detail::widened_half(detail::narrowed_to_half(x));
+                twin.units.push_back(unit_at(i % 250));
+                twin.rows.push_back(kept);
+            }
+            std::vector<float> probes;
+            unit_set some(250);
+            for (std::size_t i = 0; i < 250; i += 3) some.insert(unit_at(i));
+            for (int p = 0; p < 20; ++p) {
+                const row probe = slow_index<cosine_scale>::taken(p % 2 == 0 ? random_row(d, random) : given[random() % 300]);
+                probes.insert(probes.end(), probe.begin(), probe.end());
+                for (const accept& allowed : {accept{}, accept{&some}}) {
+                    found expected = twin.search(probe, 10, allowed);
+                    for (scored_key& key : expected) key.score = std::clamp(key.score, -1.0f, 1.0f);
+                    const found fast = halves.search(probe, 10, allowed);
+                    REQUIRE(fast.size() == expected.size());
+                    for (std::size_t i = 0; i < fast.size(); ++i)
+                        REQUIRE(fast[i].score == Approx(expected[i].score).margin(1e-6));
+                }
+            }
+            const auto batch = halves.search_batch(probes, 10);
+            for (std::size_t p = 0; p < batch.size(); ++p)
+                REQUIRE(batch[p] == halves.search(std::span(probes).subspan(p * d, d), 10));
+            // A row comes back as it is kept, and finds itself to within the rounding.
+            row out(d);
+            REQUIRE(halves.vector_of(unit_at(299 % 250), out));
+            CHECK(out == twin.rows[49]);
+            const found itself = halves.search(given[260], 1);
+            CHECK(itself.front().score >= 1.0f - 0x1p-10f);
+        }
+}
+
+TEST_CASE("half floats take half the memory, follow removals, and refuse what they cannot hold") {
+    std::mt19937 random(32);
+    constexpr std::size_t d = 64, n = 3000;
+    flat_index floats(d, {.bytes = false}), halves(d, {.bytes = false, .rows = row_format::halves}), fewer(halves);
+    for (std::size_t i = 0; i < n; ++i) {
+        const row one = random_row(d, random);
+        for (flat_index* each : {&floats, &halves}) each->add(unit_at(i), one);
+        if (i != 7) fewer.add(unit_at(i), one);
+    }
+    CHECK(halves.memory() < floats.memory() * 6 / 10);
+    CHECK(halves.remove(unit_at(7)) == 1);
+    const row probe = random_row(d, random);
+    CHECK(units_of(halves.search(probe, 20)) == units_of(fewer.search(probe, 20)));
+    CHECK(halves.bounds(probe).low == fewer.bounds(probe).low);
+
+    flat_product_index products(2, {.rows = row_format::halves});
+    products.add(unit_id{0}, row{65504.0f, 1.0f});
+    CHECK(code_of([&] { products.add(unit_id{1}, row{1.0f, 65520.0f}); }) == "dense.half");
+    CHECK(products.size() == 1);
 }
 
 TEST_CASE("an expression that nobody evaluated is refused") {

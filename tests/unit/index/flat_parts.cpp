@@ -28,7 +28,7 @@ TEST_CASE("several flat indexes answer as the one that holds what is alive of th
             }
             whole.add(unit_at(i / 2 * 2), row);
             ++totals.keys;
-            for (std::size_t j = 0; j < d; ++j) totals.sum[j] += static_cast<double>(whole.row(whole.size() - 1)[j]);
+            for (std::size_t j = 0; j < d; ++j) totals.sum[j] += static_cast<double>(whole.rows().floats(whole.size() - 1)[j]);
         }
         parts.push_back(std::move(part));
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "quarry/detail/half.hpp"
 #include "quarry/math/cosine.hpp"
 #include "quarry/math/simd.hpp"
 #include "support/catch.hpp"
@@ -48,9 +49,58 @@ TEST_CASE("the exact product has the same bits at every level, for any width and
         for (int round = 0; round < 8; ++round) {
             std::vector<float> a = random_floats(d, random), b = random_floats(d, random);
             for (float& x : a) x = std::ldexp(x, static_cast<int>(random() % 120) - 60);
+            // Half floats are floats of fewer bits.
+            std::vector<std::uint16_t> halves;
+            for (float& x : b) {
+                halves.push_back(detail::narrowed_to_half(x));
+                x = detail::widened_half(halves.back());
+            }
             const auto expected = std::bit_cast<std::uint64_t>(tree_dot(a.data(), b.data(), d));
-            for (const simd level : levels_here())
-                REQUIRE(std::bit_cast<std::uint64_t>(detail::kernels_at(level).dot(a.data(), b.data(), d)) == expected);
+            for (const simd level : levels_here()) {
+                const detail::kernels& k = detail::kernels_at(level);
+                REQUIRE(std::bit_cast<std::uint64_t>(k.dot(a.data(), b.data(), d)) == expected);
+                REQUIRE(std::bit_cast<std::uint64_t>(k.dot_halves(a.data(), halves.data(), d)) == expected);
+            }
+        }
+}
+
+TEST_CASE("codes are the components in steps of the largest, sums say what they leave out, and nothing beyond is written") {
+    std::mt19937 random(7);
+    for (const simd level : levels_here())
+        for (const std::size_t d : {1u, 8u, 31u, 32u, 33u, 64u, 100u, 384u}) {
+            std::vector<float> row = random_floats(d, random);
+            row[random() % d] = -1.5f;
+            const std::size_t stride = (d + 31) / 32 * 32;
+            std::vector<std::uint8_t> codes(stride + 1, std::uint8_t{77});
+            const detail::byte_sums sums = detail::kernels_at(level).encode(row.data(), d, codes.data());
+            REQUIRE(sums.scale == 1.5f / 127.0f);
+            double rests = 0.0, squares = 0.0;
+            for (std::size_t j = 0; j < d; ++j) {
+                const double in_steps = static_cast<double>(row[j]) * 127.0 / 1.5, code = codes[j] - 128.0;
+                REQUIRE(std::abs(in_steps - code) <= 0.5 + 0x1p-16);
+                rests += (in_steps - code) * (in_steps - code);
+                squares += code * code;
+            }
+            for (std::size_t j = d; j < stride; ++j) REQUIRE(codes[j] == 128);
+            REQUIRE(codes[stride] == 77);
+            REQUIRE(static_cast<double>(sums.rests) == Approx(rests).epsilon(1e-3).margin(1e-3));
+            REQUIRE(static_cast<double>(sums.codes) == Approx(squares).epsilon(1e-5));
+
+            std::vector<double> total(d + 1, 0.25);
+            detail::kernels_at(level).add_up(row.data(), d, total.data());
+            for (std::size_t j = 0; j < d; ++j) REQUIRE(total[j] == 0.25 + static_cast<double>(row[j]));
+            REQUIRE(total[d] == 0.25);
+        }
+}
+
+TEST_CASE("a row of nothing or of next to nothing has no codes") {
+    for (const simd level : levels_here())
+        for (const float x : {0.0f, 1e-30f}) {
+            const std::vector<float> row(40, x);
+            std::vector<std::uint8_t> codes(64);
+            const detail::byte_sums sums = detail::kernels_at(level).encode(row.data(), row.size(), codes.data());
+            CHECK(sums.scale == 0.0f);
+            CHECK(std::ranges::all_of(codes, [](std::uint8_t c) { return c == 128; }));
         }
 }
 

@@ -25,8 +25,12 @@ std::string packed(const std::vector<std::pair<std::string, std::string>>& secti
 
 std::string small() { return packed({{"corpus", "some text"}, {"empty", ""}, {"rows", std::string(64, '\1')}}); }
 
+void verify(const std::string& bytes) {
+    bytes_file file(bytes);
+    container(file).verify();
+}
 std::string code_of_reading(const std::string& bytes) {
-    return code_of([&] { const container c(bytes); });
+    return code_of([&] { verify(bytes); });
 }
 
 std::string replaced(std::string bytes, std::size_t at, std::string_view by) {
@@ -38,16 +42,19 @@ std::string replaced(std::string bytes, std::size_t at, std::string_view by) {
 
 TEST_CASE("sections come back as they were written, in their order") {
     const std::string bytes = small();
-    const container c(bytes);
+    bytes_file file(bytes);
+    container c(file);
     REQUIRE(c.sections().size() == 3);
     CHECK(c.sections()[0].name == "corpus");
     CHECK(c.sections()[1].length == 0);
-    const auto text = c["corpus"];
-    CHECK(std::string(text.begin(), text.end()) == "some text");
-    CHECK(c["rows"].size() == 64);
+    auto text = c.read("corpus");
+    for (const char expected : std::string_view("some text")) CHECK(text.number<std::uint8_t>() == expected);
+    text.require_end();
+    CHECK(c.read("rows").left() == 64);
+    CHECK(c.read("empty").left() == 0);
     CHECK(c.has("rows"));
     CHECK_FALSE(c.has("graph"));
-    CHECK(code_of([&] { c["graph"]; }) == "store.section");
+    CHECK(code_of([&] { c.read("graph"); }) == "store.section");
     for (const section_info& s : c.sections()) CHECK(s.offset % 64 == 0);
 }
 
@@ -95,7 +102,7 @@ TEST_CASE("other files and other versions are told apart") {
     CHECK(code_of_reading(replaced(bytes, 8, "\1\2\3\4")) == "store.byte_order");
     CHECK(message_of([&] {
               const std::string other = replaced(bytes, 12, std::string_view("\2\0\0\0", 4));
-              const container c(other);
+              verify(other);
           }).find("version 2, this library reads 1") != std::string::npos);
 }
 
@@ -128,13 +135,40 @@ TEST_CASE("a file is looked into without reading its sections") {
     memory_files files;
     files.files["kb"] = packed({{"corpus", std::string(100000, 'c')}, {"rows", "12345"}});
     const auto file = files.read("kb");
-    const auto sections = inspect(*file);
+    files.reset();
+    const container looked_into(*file);
+    CHECK(files.done.size() == 4);  // the ends, the table, and the padding before the first section
+    const auto sections = looked_into.sections();
     REQUIRE(sections.size() == 2);
     CHECK(sections[0].name == "corpus");
     CHECK(sections[0].length == 100000);
     CHECK(sections[1].length == 5);
     files.files["cut"] = files.files["kb"].substr(0, 70000);
-    CHECK(code_of([&] { inspect(*files.read("cut")); }) == "store.truncated");
+    CHECK(code_of([&] { container(*files.read("cut")); }) == "store.truncated");
     files.files["png"] = "\x89PNG";
-    CHECK(code_of([&] { inspect(*files.read("png")); }) == "store.not_ours");
+    CHECK(code_of([&] { container(*files.read("png")); }) == "store.not_ours");
+}
+
+TEST_CASE("a section is read piece by piece into the reader's memory, and what is wrong with it is said at its end") {
+    const std::string bytes = packed({{"rows", std::string(100, 'r')}, {"more", "m"}});
+    bytes_file file(bytes);
+    container c(file);
+    section_stream rows = c.stream("rows");
+    std::string piece(60, ' ');
+    rows.read(piece);
+    CHECK(piece == std::string(60, 'r'));
+    CHECK(rows.left() == 40);
+    CHECK(code_of([&] { rows.read(piece); }) == "store.malformed");
+    rows.read(std::span(piece).first(40));
+    CHECK(rows.left() == 0);
+
+    std::string damaged = bytes;
+    damaged[64] = 'x';  // the first byte of "rows"
+    bytes_file other(damaged);
+    container d(other);
+    section_stream wrong = d.stream("rows");
+    wrong.read(piece);
+    CHECK(code_of([&] { wrong.read(std::span(piece).first(40)); }) == "store.checksum");
+    CHECK(d.read("more").left() == 1);  // which is as it was
+    CHECK(code_of([&] { d.verify(); }) == "store.checksum");
 }

@@ -1,5 +1,6 @@
 #include "quarry/store/save.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "quarry/expand/identity.hpp"
@@ -93,7 +94,7 @@ TEST_CASE("a base of words alone, and one whose vectors have fewer keys") {
 
     saved_pair s;
     CHECK(s.kb.vectors.keys != s.kb.bm25.keys);
-    CHECK(container(s.files.files.at("kb")).has("keys of vectors"));
+    CHECK(container(*s.files.read("kb")).has("keys of vectors"));
     const auto loaded = load("kb", s.embed, s.reading);
     CHECK(loaded->kb.vectors.keys->size() + 1 == loaded->kb.bm25.keys->size());
 }
@@ -148,7 +149,8 @@ TEST_CASE("every truncation and every flipped bit of a saved base is refused") {
     for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
         std::string damaged = whole;
         damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
-        accepted += !code_of([&] { const container c(damaged); }).starts_with("store.");
+        bytes_file file(damaged);
+        accepted += !code_of([&] { container(file).verify(); }).starts_with("store.");
     }
     CHECK(accepted == 0);
 }
@@ -175,12 +177,16 @@ TEST_CASE("whichever step of a save fails, the old file loads or the new one") {
 
 TEST_CASE("a read that fails is an error, and the next one works") {
     saved_pair s;
-    for (std::size_t n = 0; n < 2; ++n) {
+    s.files.reset();
+    CHECK(s.code_of_loading() == "(no exception)");
+    const std::size_t steps = s.files.done.size();
+    CHECK(steps > 10);
+    for (std::size_t n = 0; n < steps; ++n) {
         s.files.reset(n);
         CHECK(s.code_of_loading() == "file.injected");
-        s.files.reset();
-        CHECK(s.code_of_loading() == "(no exception)");
     }
+    s.files.reset();
+    CHECK(s.code_of_loading() == "(no exception)");
 }
 
 TEST_CASE("ids and titles that look like paths or formats are texts") {
@@ -195,7 +201,8 @@ TEST_CASE("ids and titles that look like paths or formats are texts") {
     reading.files = &files;
     files.reset();
     const auto again = load_lexical("kb", reading);
-    CHECK(files.done == std::vector<std::string>{"read", "read"});  // opened once, read once
+    CHECK(std::ranges::count(files.done, "open") == 1);
+    CHECK(std::ranges::count(files.done, "read") + 1 == static_cast<std::ptrdiff_t>(files.done.size()));
     CHECK(again->articles.find("../../x") == unit_id{0});
     CHECK(again->articles.find(std::string_view("a\0b", 3)) == unit_id{4});
 }

@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 #include "support/errors.hpp"
+#include "support/memory_files.hpp"
 #include "support/stored.hpp"
 
 using namespace quarry;
@@ -22,8 +23,21 @@ bool among_five(unit_id unit) { return index_of(unit) < 5; }
 bm25_index read_words(const std::string& bytes, const analyzer& words = english()) {
     return detail::saved<bm25_index>::read(detail::byte_reader(bytes, "bm25"), words, among_five);
 }
-flat_index read_rows(const std::string& bytes, std::size_t dimension = 3) {
-    return detail::saved<flat_index>::read(detail::byte_reader(bytes, "vectors"), dimension, among_five);
+// What stands in the two sections of rows.
+struct written_rows {
+    std::string head, matrix;
+    friend bool operator==(const written_rows&, const written_rows&) = default;
+};
+template <class Index>
+written_rows written(const Index& index) {
+    written_rows out{written_index(index), {}};
+    detail::saved<Index>::write_matrix(index, detail::byte_writer(out.matrix));
+    return out;
+}
+template <class Index = flat_index>
+Index read_rows(const written_rows& w, std::size_t dimension = 3) {
+    return detail::saved<Index>::read(detail::byte_reader(w.head, "vectors"), rest_of_bytes{w.matrix}, dimension,
+                                      among_five);
 }
 
 // With removed keys, a unit of two keys, weights, stop words, an empty key.
@@ -40,8 +54,8 @@ bm25_index words_of_five(bm25_options options = {}) {
     return index;
 }
 
-flat_index rows_of_five() {
-    flat_index index(3);
+flat_index rows_of_five(row_format rows = row_format::floats) {
+    flat_index index(3, {.rows = rows});
     index.add(unit_id{0}, std::vector<float>{1, 2, 3});
     index.add(unit_id{1}, std::vector<float>{1, 0, 0});
     index.add(unit_id{2}, std::vector<float>{-1, .5f, 1e-30f});
@@ -92,7 +106,8 @@ TEST_CASE("an index of words of another analyzer is refused with both names") {
 }
 
 TEST_CASE("an index of rows that was read answers bit by bit as the other, and goes on like it") {
-    flat_index a = rows_of_five(), b = read_rows(written_index(a));
+    for (const row_format format : {row_format::floats, row_format::halves}) {
+    flat_index a = rows_of_five(format), b = read_rows(written(a));
     const auto same = [&] {
         for (const std::vector<float>& probe : {std::vector<float>{1, 2, 3}, {0, 0, 1}, {-1, 1, 0}}) {
             CHECK(a.search(probe, 10) == b.search(probe, 10));
@@ -102,7 +117,7 @@ TEST_CASE("an index of rows that was read answers bit by bit as the other, and g
         std::vector<float> x(3), y(3);
         CHECK(a.vector_of(unit_id{2}, x) == b.vector_of(unit_id{2}, y));
         CHECK(x == y);
-        CHECK(written_index(a) == written_index(b));
+        CHECK(written(a) == written(b));
     };
     same();
     for (flat_index* each : {&a, &b}) {
@@ -110,15 +125,14 @@ TEST_CASE("an index of rows that was read answers bit by bit as the other, and g
         CHECK(each->remove(unit_id{2}) == 2);
     }
     same();
+    }
 }
 
 TEST_CASE("rows of another width or scale are refused with both") {
-    const std::string bytes = written_index(rows_of_five());
-    CHECK(code_of([&] { read_rows(bytes, 4); }) == "store.fingerprint");
-    CHECK(message_of([&] { read_rows(bytes, 4); }).find("dimension 3, the embedder's have 4") != std::string::npos);
-    CHECK(code_of([&] {
-              detail::saved<flat_product_index>::read(detail::byte_reader(bytes, "vectors"), 3, among_five);
-          }) == "store.fingerprint");
+    const written_rows rows = written(rows_of_five());
+    CHECK(code_of([&] { read_rows(rows, 4); }) == "store.fingerprint");
+    CHECK(message_of([&] { read_rows(rows, 4); }).find("dimension 3, the embedder's have 4") != std::string::npos);
+    CHECK(code_of([&] { read_rows<flat_product_index>(rows); }) == "store.fingerprint");
 }
 
 TEST_CASE("keys come back with their words") {
@@ -147,10 +161,18 @@ TEST_CASE("indexes that contradict themselves are refused, and any other is what
               index.search("the new settings", 10);
               return written_index(index);
           }) > words.size());
-    const std::string rows = written_index(rows_of_five());
-    CHECK(stored::refuses_or_keeps(rows, [](const std::string& changed) {
-              const flat_index index = read_rows(changed);
-              index.search(std::vector<float>{1, 2, 3}, 10);
-              return written_index(index);
-          }) > rows.size());
+    for (const row_format format : {row_format::floats, row_format::halves}) {
+        const written_rows rows = written(rows_of_five(format));
+        const auto rewritten = [](const written_rows& changed) {
+            const flat_index index = read_rows(changed);
+            index.search(std::vector<float>{1, 2, 3}, 10);
+            return written(index);
+        };
+        CHECK(stored::refuses_or_keeps(rows.head, [&](const std::string& changed) {
+                  return rewritten({changed, rows.matrix}).head;
+              }) > rows.head.size());
+        CHECK(stored::refuses_or_keeps(rows.matrix, [&](const std::string& changed) {
+                  return rewritten({rows.head, changed}).matrix;
+              }) > rows.matrix.size());
+    }
 }
