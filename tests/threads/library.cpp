@@ -3,6 +3,7 @@
 #include <chrono>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -158,4 +159,58 @@ TEST_CASE("eight threads that each add the first article to an empty library add
         for (int t = 0; t < 8; ++t)
             REQUIRE(lexical(kb.now()->bm25()).retrieve("word" + std::to_string(t), 5).size() == 1);
     }
+}
+
+TEST_CASE("what two writers change while a third saves is in every file whole, and in order") {
+    stressed kb({}, living::layers(), living::options(8));
+    std::atomic<bool> done{false};
+    std::vector<std::thread> writers;
+    for (int t = 0; t < 2; ++t)
+        writers.emplace_back([&, t] {
+            for (int i = 0; !done; ++i)
+                kb.upsert({.id = std::to_string(t) + "-" + std::to_string(i % 40), .text = "password " + std::to_string(i)});
+        });
+    const temporary_folder folder;
+    std::size_t wrong = 0;
+    for (int i = 0; i < 10; ++i) {
+        const std::size_t before = kb.now()->articles();
+        save(folder / "kb", kb);
+        const std::size_t after = kb.now()->articles();
+        stressed again({}, living::layers(), living::options(8));
+        load(folder / "kb", again);
+        const std::size_t there = again.now()->articles();
+        wrong += there < before || there > after;
+        wrong += lexical(again.now()->bm25(1)).retrieve("password", 100).size() != there;
+    }
+    done = true;
+    for (auto& thread : writers) thread.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("two libraries in two threads share nothing, and what one's embedder throws is its own caller's") {
+    struct throwing {
+        std::size_t dimension() const { return 2; }
+        std::string name() const { return "throwing"; }
+        void embed(role, std::span<const std::string_view> texts, std::span<float> rows) const {
+            std::ranges::fill(rows, 1.0f);
+            if (texts.front() == "fails") throw std::runtime_error("no vector");
+        }
+    };
+    std::atomic<std::size_t> thrown{0}, articles{0};
+    std::vector<std::thread> running;
+    for (int t = 0; t < 2; ++t)
+        running.emplace_back([&] {
+            std::vector<layer> layers;
+            layers.emplace_back(identity{}, "1");
+            library<throwing> kb({}, std::move(layers));
+            for (int i = 0; i < 50; ++i) try {
+                    kb.upsert({.id = std::to_string(i), .text = i % 5 == 0 ? "fails" : "word"});
+                } catch (const std::runtime_error&) {
+                    ++thrown;
+                }
+            articles += kb.now()->articles();
+        });
+    for (auto& thread : running) thread.join();
+    CHECK(thrown == 20);
+    CHECK(articles == 80);
 }
