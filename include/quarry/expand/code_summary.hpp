@@ -110,8 +110,10 @@ class own_code_summary {
 /// Order   of the units; never of completion.
 /// Errors  usage_error `code_summary.options`; when preparing: those of ask_all, and what ended the run.
 template <Askable G>
-class code_summary_keys {
+class code_summary_keys : public detail::preparing_expander<code_summary_keys<G>> {
    public:
+    using detail::preparing_expander<code_summary_keys>::plan;
+
     code_summary_keys(G model, code_summary_options options) : model_(std::move(model)), options_(std::move(options)) {
         detail::require_weight(options_.described_words);
     }
@@ -119,21 +121,13 @@ class code_summary_keys {
     key_kind kind() const noexcept { return key_kind::code; }
     unit_kind level() const noexcept { return options_.of; }
 
-    /// Asks for one unit.
-    void operator()(source_ref source, unit_id unit, key_sink emit) const {
-        prepare(source, std::span(&unit, 1))(source, unit, emit);
-    }
-
     class prepared;
 
     prepared prepare(source_ref source, std::span<const unit_id> units, const expansion_run& run = {}) const;
 
-    /// What preparing these units, or all of the source, would take.
+    /// What preparing these units would take.
     call_plan plan(source_ref source, std::span<const unit_id> units, plan_options options = {}) const {
         return detail::plan_for(model_, prompts(source, units), std::move(options));
-    }
-    call_plan plan(source_ref source, plan_options options = {}) const {
-        return plan(source, detail::units_of(source, level()), std::move(options));
     }
 
    private:
@@ -159,11 +153,8 @@ inline own_code_summary code_summary(unit_kind of = unit_kind::chunk, float desc
 template <Askable G>
 class code_summary_keys<G>::prepared {
    public:
-    prepared(float weight, std::vector<unit_id> units, std::vector<std::string> descriptions, expansion_report report)
-        : weight_(weight),
-          units_(std::move(units)),
-          descriptions_(std::move(descriptions)),
-          report_(std::move(report)) {}
+    prepared(float weight, detail::by_unit<std::string> descriptions, expansion_report report)
+        : weight_(weight), descriptions_(std::move(descriptions)), report_(std::move(report)) {}
 
     void operator()(source_ref source, unit_id unit, key_sink emit) const {
         detail::emit_described(source, unit, std::string(description_of(unit)), weight_, emit);
@@ -171,16 +162,14 @@ class code_summary_keys<G>::prepared {
 
     /// Empty for a unit that got none.
     std::string_view description_of(unit_id unit) const noexcept {
-        const auto at = std::ranges::lower_bound(units_, unit);
-        if (at == units_.end() || *at != unit) return {};
-        return descriptions_[static_cast<std::size_t>(at - units_.begin())];
+        const std::string* found = descriptions_.find(unit);
+        return found ? std::string_view(*found) : std::string_view();
     }
     const expansion_report& report() const noexcept { return report_; }
 
    private:
     float weight_;
-    std::vector<unit_id> units_;  // ascending
-    std::vector<std::string> descriptions_;
+    detail::by_unit<std::string> descriptions_;
     expansion_report report_;
 };
 
@@ -228,7 +217,7 @@ auto code_summary_keys<G>::prepare(source_ref source, std::span<const unit_id> u
         if (read.usable) descriptions[i] = std::move(read.text);
         else ++report.unusable;
     }
-    return prepared(options_.described_words, {units.begin(), units.end()}, std::move(descriptions), std::move(report));
+    return prepared(options_.described_words, {units, std::move(descriptions)}, std::move(report));
 }
 
 inline std::string code_signature(std::string_view text, code_layout layout) {

@@ -101,13 +101,15 @@ contextual_keys<detail::model_contexts<G>> contextual(G model, written_contexts 
 /// Order   of the units; never of completion.
 /// Errors  usage_error `contextual.options`; when preparing: those of ask_all, and what ended the run.
 template <class Contexts>
-class contextual_keys {
+class contextual_keys : public detail::preparing_expander<contextual_keys<Contexts>> {
     static constexpr bool asks_a_model =
         requires(const Contexts& c, source_ref source, std::span<const unit_id> units) {
         c.prompts(source, units);
     };
 
    public:
+    using detail::preparing_expander<contextual_keys>::plan;
+
     contextual_keys(Contexts contexts, contextual_options options)
         : contexts_(std::move(contexts)), options_(std::move(options)) {
         if (!(options_.context_weight > 0.0f && options_.context_weight <= 1e6f))
@@ -119,27 +121,18 @@ class contextual_keys {
     key_kind kind() const noexcept { return key_kind::context; }
     unit_kind level() const noexcept { return options_.of; }
 
-    /// Asks for one unit. A failed call means no context, as in a build.
-    void operator()(source_ref source, unit_id unit, key_sink emit) const {
-        prepare(source, std::span(&unit, 1))(source, unit, emit);
-    }
-
     class prepared;
 
     prepared prepare(source_ref source, std::span<const unit_id> units, const expansion_run& run = {}) const {
         expansion_report report;
         auto contexts = contexts_.contexts(source, units, run, report);
-        return prepared(options_, {units.begin(), units.end()}, std::move(contexts), std::move(report));
+        return prepared(options_, {units, std::move(contexts)}, std::move(report));
     }
 
     /// What preparing these units would take.
     call_plan plan(source_ref source, std::span<const unit_id> units,
                    plan_options options = {}) const requires asks_a_model {
         return contexts_.plan(source, units, std::move(options));
-    }
-    /// The same for all units of the source.
-    call_plan plan(source_ref source, plan_options options = {}) const requires asks_a_model {
-        return plan(source, detail::units_of(source, level()), std::move(options));
     }
 
    private:
@@ -150,28 +143,21 @@ class contextual_keys {
 template <class Contexts>
 class contextual_keys<Contexts>::prepared {
    public:
-    prepared(contextual_options options, std::vector<unit_id> units, std::vector<std::string> contexts,
-             expansion_report report)
-        : options_(std::move(options)),
-          units_(std::move(units)),
-          contexts_(std::move(contexts)),
-          report_(std::move(report)) {}
+    prepared(contextual_options options, detail::by_unit<std::string> contexts, expansion_report report)
+        : options_(std::move(options)), contexts_(std::move(contexts)), report_(std::move(report)) {}
 
     void operator()(source_ref source, unit_id unit, key_sink emit) const;
 
     /// Empty for a unit that got none.
     std::string_view context_of(unit_id unit) const noexcept {
-        const auto at = std::ranges::lower_bound(units_, unit);
-        return at != units_.end() && *at == unit
-                   ? std::string_view(contexts_[static_cast<std::size_t>(at - units_.begin())])
-                   : std::string_view();
+        const std::string* found = contexts_.find(unit);
+        return found ? std::string_view(*found) : std::string_view();
     }
     const expansion_report& report() const noexcept { return report_; }
 
    private:
     contextual_options options_;
-    std::vector<unit_id> units_;  // ascending
-    std::vector<std::string> contexts_;
+    detail::by_unit<std::string> contexts_;
     expansion_report report_;
 };
 

@@ -69,28 +69,22 @@ struct question_options {
 /// Order   of the units, and of the questions in the reply; never of completion.
 /// Errors  usage_error `questions.options`; when preparing: those of ask_all, and what ended the run.
 template <Askable G>
-class question_keys {
+class question_keys : public detail::preparing_expander<question_keys<G>> {
    public:
+    using detail::preparing_expander<question_keys>::plan;
+
     question_keys(G model, question_options options);
 
     key_kind kind() const noexcept { return key_kind::question; }
     unit_kind level() const noexcept { return options_.of; }
 
-    /// Asks for one unit.
-    void operator()(source_ref source, unit_id unit, key_sink emit) const {
-        prepare(source, std::span(&unit, 1))(source, unit, emit);
-    }
-
     class prepared;
 
     prepared prepare(source_ref source, std::span<const unit_id> units, const expansion_run& run = {}) const;
 
-    /// What preparing these units, or all of the source, would take.
+    /// What preparing these units would take.
     call_plan plan(source_ref source, std::span<const unit_id> units, plan_options options = {}) const {
         return detail::plan_for(model_, prompts(source, units), std::move(options));
-    }
-    call_plan plan(source_ref source, plan_options options = {}) const {
-        return plan(source, detail::units_of(source, level()), std::move(options));
     }
 
    private:
@@ -112,12 +106,8 @@ question_keys<G> questions(G model, question_options options = {}) {
 template <Askable G>
 class question_keys<G>::prepared {
    public:
-    prepared(question_options options, std::vector<unit_id> units, std::vector<std::vector<std::string>> questions,
-             expansion_report report)
-        : options_(std::move(options)),
-          units_(std::move(units)),
-          questions_(std::move(questions)),
-          report_(std::move(report)) {}
+    prepared(question_options options, detail::by_unit<std::vector<std::string>> questions, expansion_report report)
+        : options_(std::move(options)), questions_(std::move(questions)), report_(std::move(report)) {}
 
     void operator()(source_ref source, unit_id unit, key_sink emit) const {
         const std::string own = detail::words_of(source, unit);
@@ -145,16 +135,14 @@ class question_keys<G>::prepared {
 
     /// None for a unit that got none.
     std::span<const std::string> questions_of(unit_id unit) const noexcept {
-        const auto at = std::ranges::lower_bound(units_, unit);
-        if (at == units_.end() || *at != unit) return {};
-        return questions_[static_cast<std::size_t>(at - units_.begin())];
+        const std::vector<std::string>* found = questions_.find(unit);
+        return found ? std::span<const std::string>(*found) : std::span<const std::string>();
     }
     const expansion_report& report() const noexcept { return report_; }
 
    private:
     question_options options_;
-    std::vector<unit_id> units_;  // ascending
-    std::vector<std::vector<std::string>> questions_;
+    detail::by_unit<std::vector<std::string>> questions_;
     expansion_report report_;
 };
 
@@ -214,7 +202,7 @@ auto question_keys<G>::prepare(source_ref source, std::span<const unit_id> units
             if (belongs(q, own, report)) found[i].push_back(std::move(q));
         }
     }
-    return prepared(options_, {units.begin(), units.end()}, std::move(found), std::move(report));
+    return prepared(options_, {units, std::move(found)}, std::move(report));
 }
 
 template <Askable G>
