@@ -5,20 +5,11 @@
 
 #include "support/catch.hpp"
 #include "support/errors.hpp"
+#include "support/heaps.hpp"
 
 using namespace quarry;
 
 namespace {
-
-// `heaps` directions in a plane of `d` dimensions, `each` rows near each.
-std::vector<float> heaps_of(std::size_t heaps, std::size_t each, std::size_t d) {
-    detail::splitmix64 random(5);
-    std::vector<float> rows;
-    for (std::size_t i = 0; i < heaps * each; ++i)
-        for (std::size_t j = 0; j < d; ++j)
-            rows.push_back(static_cast<float>((i / each == j ? 1.0 : 0.0) + 0.02 * random.symmetric()));
-    return rows;
-}
 
 bool covers_once(const row_groups& groups, std::size_t n) {
     std::multiset<std::size_t> seen;
@@ -49,15 +40,6 @@ TEST_CASE("clusters: many rows are parted into pools first, and every row is in 
     // Rows that coincide cannot be parted.
     const std::vector<float> same(300, 0.5f);
     CHECK(kmeans_clusters{.pool = 20}(same, 3).size() == 1);
-}
-
-TEST_CASE("clusters: mixtures find the heaps by themselves, and few rows are one group") {
-    const std::vector<float> rows = heaps_of(3, 30, 8);
-    const row_groups groups = mixture_clusters{.dimension = 2}(rows, 8);
-    CHECK(groups.size() == 3);
-    CHECK(covers_once(groups, 90));
-    CHECK(mixture_clusters{}(heaps_of(1, 11, 4), 4) == row_groups{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}});
-    CHECK(mixture_clusters{}(std::vector<float>(200, 0.5f), 4).size() == 1);
 }
 
 TEST_CASE("clusters: windows are neighbours, as even as can be") {
