@@ -178,3 +178,36 @@ for s in anthropic_docs handbook; do
   line "$s, chunks: by rank" $s --retriever hybrid --chunks 200 --fuse rrf
   line "$s, chunks: by rank, trees" $s --retriever raptor --chunks 200
 done
+
+echo '## What is asked: conditions'
+v=$(given movies)
+for rules in none rules; do
+  line "BM25, $rules" movies --retriever bm25 --depth 10 --self-query $rules
+  # shellcheck disable=SC2086
+  line "MiniLM, $rules" movies --retriever dense $v --depth 10 --self-query $rules
+  # shellcheck disable=SC2086
+  line "bounded, $rules" movies --retriever hybrid $v --depth 10 --self-query $rules
+done
+
+echo '## What is kept: redundancy'
+v=$(given xquad_en)
+for l in '' '--mmr 1' '--mmr .9' '--mmr .7' '--mmr .5' '--mmr .3' '--mmr 0'; do
+  # shellcheck disable=SC2086
+  echo "$(line "lambda ${l#--mmr }" xquad_en --retriever hybrid $v --depth 10 $l) $(value 'redundancy@10') |"
+done
+
+echo '## What is connected: links'
+v=$(given handbook)
+for graph in none walk fused_walk pagerank fused_pagerank; do
+  line "BM25, $graph" handbook --retriever bm25 --depth 100 --graph $graph
+  # shellcheck disable=SC2086
+  line "bounded, $graph" handbook --retriever hybrid $v --depth 100 --graph $graph
+done
+
+echo '## Legs weighed by twenty questions'
+for s in scifact cranfield anthropic_docs tickets xquad_en anthropic_contextual handbook movies; do
+  # shellcheck disable=SC2046
+  "$eval" --set "$data/$s" --json --retriever hybrid $(given $s) --depth 10 --tune 20 >"$scratch/json" 2>/dev/null
+  echo "| $s | $(value queries) | $(value weight_of_words) | $(value weight_of_vectors) | $(value 'ndcg@10')" \
+    "| $(value difference) ($(value low) to $(value high)) |"
+done

@@ -3,7 +3,10 @@
 
 #include <filesystem>
 #include <quarry/answer/snippet.hpp>
-#include <quarry/quarry.hpp>
+#include <quarry/core/metadata.hpp>
+#include <quarry/core/schema.hpp>
+#include <quarry/core/unit.hpp>
+#include <quarry/text/front_matter.hpp>
 #include <quarry/text/markdown.hpp>
 #include <string>
 #include <string_view>

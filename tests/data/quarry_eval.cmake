@@ -36,6 +36,9 @@ endfunction()
 
 function(expect_figure key wanted)
   string(JSON value GET "${out}" ${key})
+  if(value MATCHES "^[0-9]$")
+    set(value "${value}.")
+  endif()
   string(SUBSTRING "${value}0000000" 0 8 digits)
   if(NOT digits STREQUAL wanted)
     message(SEND_ERROR "${key} is ${value} and not ${wanted}:\n${out}")
@@ -73,7 +76,7 @@ if(NOT keys STREQUAL wanted)
 endif()
 expect_figure(set "little00")
 expect_figure(retriever "bm250000")
-expect_figure(queries "20000000")
+expect_figure(queries "2.000000")
 expect_figure(ndcg@10 "0.500000")
 expect_figure(map "0.500000")
 expect_figure(mrr "0.500000")
@@ -152,7 +155,7 @@ expect_refusal("--set DIR is missing")
 expect_refusal("there is no option --sett" --sett x)
 expect_refusal("--set needs a value" --retriever bm25 --set)
 expect_refusal("--retriever is bm25, dense, hybrid, whole_article, small_to_big, hierarchical or raptor, not \"bm\"" --set ${set} --retriever bm)
-expect_refusal("--analyzer knows english, unicode, code, german and plain, not \"klingon\"" --set ${set} --retriever bm25 --analyzer klingon)
+expect_refusal("--analyzer is english, unicode, code, german or plain, not \"klingon\"" --set ${set} --retriever bm25 --analyzer klingon)
 expect_refusal("--k1 takes a number, not \"x\"" --set ${set} --retriever bm25 --k1 x)
 expect_refusal("k1 must be at least 0" --set ${set} --retriever bm25 --k1 -1)
 expect_refusal("--depth must be at least 1" --set ${set} --retriever bm25 --depth 0)
@@ -191,3 +194,104 @@ if(at EQUAL -1)
 endif()
 file(MAKE_DIRECTORY ${FOLDER}/nothing)
 expect_refusal("holds no page that can be read" --set ${set} --articles ${FOLDER}/nothing --retriever bm25)
+
+# A judge's scores: what it scored stands before what it did not, best first.
+expect_success(--set ${set} --retriever dense ${vectors} --json)
+expect_figure(mrr "0.750000")  # q1: dogs, cats; q2: birds
+file(WRITE ${set}/scores.txt "q1 cats 0\nq2\tdogs\t-1\n\nq2\tbirds\t2.5\n")
+expect_success(--set ${set} --retriever dense ${vectors} --rerank-scores ${set}/scores.txt --json)
+expect_figure(mrr "1.000000")
+file(WRITE ${set}/scores.txt "q2 dogs 1\nq2 birds -7\n")
+expect_success(--set ${set} --retriever dense ${vectors} --rerank-scores ${set}/scores.txt --json)
+expect_figure(mrr "0.500000")  # q1 as it was; q2: dogs, birds
+foreach(wrong "q1 cats|a line is query, document and score, this one has 2 fields"
+    "q9 cats 1|there is no query \"q9\"" "q1 cows 1|there is no article \"cows\"" "q1 cats high|the score \"high\" is no number")
+  string(REPLACE "|" ";" wrong "${wrong}")
+  list(GET wrong 0 line)
+  list(GET wrong 1 words)
+  file(WRITE ${FOLDER}/scores.txt "q1 cats 1\n${line}\n")
+  expect_refusal("scores.txt:2: ${words}" --set ${set} --retriever bm25 --rerank-scores ${FOLDER}/scores.txt)
+endforeach()
+
+# Diversity, in two dimensions: both questions point at the cats, the dogs are near them and the birds are not.
+set(plane --doc-vectors ${FOLDER}/plane.f32 --query-vectors ${FOLDER}/asked.f32 --query-ids ${set}/ids.json)
+file(WRITE ${FOLDER}/plane.f32 "BBBB@@@@BBBBAAAA????BBBB")
+file(WRITE ${FOLDER}/asked.f32 "BBBB    BBBB    ")
+expect_success(--set ${set} --retriever dense ${plane} --mmr 1 --json)
+expect_figure(mrr "0.666666")  # q1: cats; q2: cats, dogs, birds
+expect_success(--set ${set} --retriever dense ${plane} --mmr .3 --json)
+expect_figure(mrr "0.750000")  # q2: cats, birds (-.05, the dogs have -.40)
+expect_success(--set ${set} --retriever dense ${plane} --mmr 1 --depth 2 --json)
+expect_figure(redundancy@10 "0.983485")  # of cats and dogs
+expect_success(--set ${set} --retriever dense ${plane} --mmr .3 --depth 2 --json)
+expect_figure(redundancy@10 "0.077080")  # of cats and birds
+expect_success(--set ${set} --retriever bm25 ${plane} --mmr .3 --json)
+expect_figure(mrr "0.500000")
+expect_refusal("--mmr lies in [0, 1]" --set ${set} --retriever dense --mmr 1.5)
+expect_refusal("--mmr belongs to bm25, dense and hybrid" --set ${set} --retriever dense --chunks 2 --mmr .5)
+
+# Other texts for the second question, about the birds that it wants.
+file(WRITE ${set}/texts.jsonl [[
+{"id": "q2", "text": "birds sing and fly"}
+{"id": "q2", "text": "birds fly"}
+]])
+foreach(probe multi stepback)
+  expect_success(--set ${set} --retriever bm25 --probe ${probe} --probe-texts ${set}/texts.jsonl --json)
+  expect_figure(mrr "1.000000")  # two lists of three begin with the birds
+endforeach()
+expect_success(--set ${set} --retriever dense --dim 3 --json)
+expect_figure(mrr "0.666666")  # q2: dogs, then a tie of cats and birds
+expect_success(--set ${set} --retriever dense --dim 3 --probe hyde --probe-texts ${set}/texts.jsonl --json)
+expect_figure(mrr "1.000000")  # the mean of one row about dogs and two about birds
+expect_refusal("--probe hyde moves a question's vector" --set ${set} --retriever bm25 --probe hyde --probe-texts x)
+expect_refusal("--probe and --probe-texts FILE go together" --set ${set} --retriever bm25 --probe multi)
+expect_refusal("--probe needs --embedder lsa" --set ${set} --retriever dense ${vectors} --probe multi --probe-texts x)
+expect_refusal("--probe is none, multi, hyde or stepback, not \"x\"" --set ${set} --retriever bm25 --probe x)
+
+# Conditions in questions. Both kettles have the same words.
+file(WRITE ${FOLDER}/shop/corpus.jsonl [[
+{"id": "old", "title": "Kettle", "text": "boils water", "year": 2019, "makers": ["Acme"], "headings": ["Bolt"]}
+{"id": "new", "title": "Kettle", "text": "boils water", "year": 2023, "makers": ["Bolt", "Acme"]}
+{"id": "pan", "title": "Pan", "text": "fries eggs", "year": null, "makers": []}
+]])
+file(WRITE ${FOLDER}/shop/queries.jsonl [[
+{"id": "q1", "text": "kettle before 2020"}
+{"id": "q2", "text": "kettle from 2023"}
+{"id": "q3", "text": "kettle by Bolt"}
+{"id": "q4", "text": "pan"}
+]])
+file(WRITE ${FOLDER}/shop/qrels.tsv "q1\told\t1\nq2\tnew\t1\nq3\tnew\t1\nq4\tpan\t1\n")
+expect_success(--set ${FOLDER}/shop --retriever bm25 --json)
+expect_figure(mrr "0.750000")  # q2 and q3: the old one first
+expect_success(--set ${FOLDER}/shop --retriever bm25 --self-query rules --json)
+expect_figure(mrr "1.000000")
+expect_refusal("--self-query is none or rules, not \"model\"" --set ${set} --retriever bm25 --self-query model)
+
+# Links: from the old kettle, which alone is found, to the pan.
+file(WRITE ${FOLDER}/linked/corpus.jsonl [[
+{"id": "old", "title": "Kettle", "text": "boils water", "links": ["pan", "nowhere"]}
+{"id": "new", "title": "Toaster", "text": "browns bread", "links": []}
+{"id": "pan", "title": "Pan", "text": "fries eggs"}
+]])
+file(WRITE ${FOLDER}/linked/queries.jsonl "{\"id\": \"q1\", \"text\": \"kettle\"}\n")
+file(WRITE ${FOLDER}/linked/qrels.tsv "q1\tpan\t1\n")
+expect_success(--set ${FOLDER}/linked --retriever bm25 --json)
+expect_figure(mrr "0.000000")
+foreach(way walk pagerank fused_walk fused_pagerank)
+  expect_success(--set ${FOLDER}/linked --retriever bm25 --graph ${way} --json)
+  expect_figure(mrr "0.500000")
+endforeach()
+expect_refusal("has no links between its articles" --set ${set} --retriever bm25 --graph walk)
+expect_refusal("--graph is none, walk" --set ${set} --retriever bm25 --graph x)
+
+# Two of four questions choose what the legs count, and the other two are measured.
+expect_success(--set ${FOLDER}/shop --retriever hybrid --dim 2 --tune 2 --json)
+expect_figure(queries "2.000000")
+string(JSON weight GET "${out}" weight_of_words)
+string(JSON run GET "${out}" against run)
+if(NOT run STREQUAL "legs that count in full" OR NOT weight MATCHES "^(0?[.][0-9]|[01]$)")
+  message(SEND_ERROR "not tuned: ${out}")
+endif()
+expect_refusal("--tune takes 2 questions or more and must leave as many of the 4" --set ${FOLDER}/shop
+  --retriever hybrid --dim 2 --tune 3)
+expect_refusal("--tune belongs to hybrid" --set ${set} --retriever bm25 --tune 2)
