@@ -2,10 +2,11 @@
 //
 //     bench_build [CHUNKS]
 //
-// The model answers at once and the embedder fills rows from a hash, so what is measured is the library: prompts, replies,
-// keys, words, vectors. Every way is run at a quarter, at half and at the whole of the chunks; the last column is the time
-// per chunk against that at a quarter, and 1 is linear. Processor time of one thread; one JSON line each.
+// The model answers at once and the embedder fills rows from a hash, so what is measured is the library: prompts,
+// replies, keys, words, vectors. Every way is run at a quarter, at half and at the whole of the chunks; the last column
+// is the time per chunk against that at a quarter, and 1 is linear. Processor time of one thread; one JSON line each.
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <ctime>
@@ -47,7 +48,8 @@ corpus articles_of(std::size_t chunk_count) {
         std::vector<byte_span> spans;
         for (int i = 0; i < 10; ++i) {
             const std::size_t begin = text.size();
-            for (int w = 0; w < 40; ++w) text += (w % 10 == 0 ? "Word" : "word") + std::to_string(random() % 20000) + (w % 10 == 9 ? ". " : " ");
+            for (int w = 0; w < 40; ++w)
+                text += (w % 10 == 0 ? "Word" : "word") + std::to_string(random() % 20000) + (w % 10 == 9 ? ". " : " ");
             spans.push_back({begin, text.size() - 1});
         }
         const std::string id = std::to_string(a);
@@ -99,4 +101,10 @@ int main(int argc, char* argv[]) {
     measure("a key a sentence", most, filled(small_keys{}));
     measure("a tree of extracts an article", most,
             [&](corpus& c) { return raptor(embed, extracts{}).grow(c).summaries.size(); });
+    measure("a tree of a model's summaries an article", most,
+            [&](corpus& c) { return raptor(embed, summaries(model)).grow(c).summaries.size(); });
+    // Groups of a number that grows with the chunks: the time for each chunk grows too.
+    measure("one tree over all", (std::min)(most, std::size_t{32'000}), [&](corpus& c) {
+        return raptor(embed, summaries(model), {.across_articles = true}).grow(c).summaries.size();
+    });
 }

@@ -1,13 +1,16 @@
-// Public failures of BM25 implementations: idf, counting, empty texts, updates. Cases 25 to 30, 39 and 40 of the
-// catalogue of failures this library means to be immune to.
+// Public failures of BM25 implementations: idf, counting, empty texts, updates, other tenants' words. Cases 25 to 30,
+// 39, 40 and 131 of the catalogue of failures this library means to be immune to.
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "quarry/build.hpp"
 #include "quarry/core/corpus.hpp"
+#include "quarry/expand/identity.hpp"
 #include "quarry/index/bm25_index.hpp"
 #include "quarry/index/flat_index.hpp"
 #include "quarry/retrieve/dense.hpp"
@@ -157,4 +160,34 @@ TEST_CASE("indexing a text again in place of itself changes nothing") {
         for (std::uint32_t unit = 0; unit < 3; ++unit)
             CHECK(score_of(again, question, unit) == Approx(score_of(fresh, question, unit)).epsilon(1e-6));
     }
+}
+
+TEST_CASE("an index of a tenant's own shows nothing of the others' words, a shared one shows their frequencies") {
+    // 131: elasticsearch PR 90701, plur 722, pdf-mcp 17.
+    corpus c(schema{{"tenant", field_type::string}});
+    for (const char* text : {"zircon report", "annual report report", "zircon mine in the annual plan"})
+        c.add({.id = text, .text = text, .meta = {{"tenant", "A"}}});
+    struct of_tenant {
+        std::string tenant;
+        key_kind kind() const { return key_kind::body; }
+        unit_kind level() const { return unit_kind::article; }
+        void operator()(source_ref source, unit_id unit, key_sink emit) const {
+            if (source.value(unit, "tenant") == field_value(tenant))
+                emit({unit, key_part::whole, std::string(source.text(unit))});
+        }
+    };
+    const query as_a = query("zircon report").within(scope::only(eq("tenant", "A")));
+    const auto scores = [&](const auto& expander) {
+        const lexical_base kb = build(c, expander);
+        std::vector<std::pair<unit_id, float>> out;
+        for (const auto& h : lexical(kb.bm25).retrieve(as_a, 10)) out.emplace_back(h.unit, h.score);
+        return out;
+    };
+    const auto own = scores(of_tenant{"A"}), shared = scores(identity{});
+    CHECK(own.size() == 3);
+    CHECK(own == shared);
+    for (int i = 0; i < 1000; ++i)
+        c.add({.id = std::to_string(i), .text = "zircon", .meta = {{"tenant", "B"}}});
+    CHECK(scores(of_tenant{"A"}) == own);
+    CHECK(scores(identity{}) != shared);
 }

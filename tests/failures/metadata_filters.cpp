@@ -8,6 +8,8 @@
 #include "quarry/core/corpus.hpp"
 #include "quarry/expand/identity.hpp"
 #include "quarry/expand/metadata_keys.hpp"
+#include "quarry/expand/questions.hpp"
+#include "quarry/rank/auto_merge.hpp"
 #include "quarry/rank/diversify.hpp"
 #include "quarry/rank/fuse.hpp"
 #include "quarry/rank/lift.hpp"
@@ -15,6 +17,7 @@
 #include "quarry/rank/threshold.hpp"
 #include "quarry/retrieve/any_retriever.hpp"
 #include "quarry/retrieve/dense.hpp"
+#include "quarry/retrieve/hierarchical.hpp"
 #include "quarry/retrieve/hybrid.hpp"
 #include "quarry/retrieve/lexical.hpp"
 #include "quarry/retrieve/whole_article.hpp"
@@ -439,6 +442,7 @@ struct half_forbidden {
                    .text = text,
                    .meta = {{"tenant", forbidden ? "B" : "A"}, {"n", i}}});
         }
+        for (std::uint32_t i = 0; i < 100; ++i) c.add_part(unit_id{i}, {.span = {0, c.text(unit_id{i}).size()}});
         return c;
     }
 
@@ -494,6 +498,16 @@ TEST_CASE("no leg, stage or judge ever sees what the scope forbids, and k that e
     all.check("any", any_retriever(hybrid(words, meaning)));
     all.check("whole article", whole_article(dense(all.titles.vectors, all.embed)));
     all.check("whole article, two lanes", whole_article(dense(all.titles.vectors, all.embed), words));
+
+    const auto obedient = [](const prompt& p) { return "Where is " + p.text().substr(p.text().rfind(">\n") + 2, 40); };
+    const auto asked = build(all.articles, questions(obedient, {.of = unit_kind::article}), all.embed);
+    all.check("questions", hybrid(lexical(asked.bm25), dense(asked.vectors, all.embed)));
+    const auto chunks = build(all.articles, identity{.of = unit_kind::chunk}, all.embed);
+    const auto parts = dense(chunks.vectors, all.embed);
+    all.check("auto-merging", parts | auto_merge());
+    for (const std::size_t beam : {1u, 100u})
+        all.check("hierarchy", hierarchical({.beams = {beam}}, level{unit_kind::article, meaning},
+                                            level{unit_kind::chunk, parts}));
 
     std::vector<std::string> shown;
     const auto judge = [&](std::string_view, std::span<const std::string_view> passages) {

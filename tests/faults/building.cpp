@@ -8,7 +8,11 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "quarry/live/library.hpp"
+#include "quarry/retrieve/lexical.hpp"
+#include "quarry/store/save_library.hpp"
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 #include "support/memory_files.hpp"
@@ -116,11 +120,84 @@ TEST_CASE("a failing call of the embedder loses neither rows nor replies") {
         const auto g = paid::note_taker();
         runs run(g, 1);
         paid::failing_embedder letters;
-        letters.fails_at = n;
+        *letters.fails_at = n;
         CHECK_THROWS_AS(run(letters), std::runtime_error);
         CHECK(letters.counted->calls == n);
         CHECK(run(letters) == calm.bytes);
         CHECK(letters.counted->calls == calm.embedder_calls + 1);
         CHECK(g.calls() == calm.calls);
     }
+}
+
+namespace {
+
+// Chunks by their own words, and articles by the questions that a model writes for them.
+struct library_of_questions {
+    paid::failing_embedder letters;
+    scripted_generator model = paid::note_taker();
+    library<paid::failing_embedder> kb{letters, layers()};
+
+    std::vector<layer> layers() const {
+        std::vector<layer> out;
+        out.emplace_back(identity{}, "1");
+        out.emplace_back(questions(model, {.of = unit_kind::article, .with_unit = false}), "1");
+        return out;
+    }
+    std::string bytes() const {
+        memory_files files;
+        save("kb", kb, {.files = &files});
+        return files.files.at("kb");
+    }
+};
+
+}  // namespace
+
+// Cases 100 and 101 of the catalogue of public failures: langchain 40227, lobu PR 1289.
+TEST_CASE("whichever call of a change fails, the library is the same bytes, and the same change works later") {
+    const std::vector<article> first{{.id = "a", .text = "alpha beta"}, {.id = "b", .text = "gamma"}};
+    const change next{.upsert = {{.id = "a", .text = "alpha delta"}, {.id = "c", .text = "epsilon"}}, .remove = {"b"}};
+    library_of_questions calm;
+    calm.kb.upsert_all(first);
+    const std::size_t asked = calm.model.calls(), embedded = calm.letters.counted->calls;
+    const change_report expected = calm.kb.apply(next);
+    const std::string after = calm.bytes();
+    REQUIRE(calm.model.calls() == asked + 2);
+
+    for (const bool by_model : {true, false})
+        for (std::size_t n = 1; n <= (by_model ? 2 : calm.letters.counted->calls - embedded); ++n) {
+            CAPTURE(by_model, n);
+            library_of_questions l;
+            l.kb.upsert_all(first);
+            const std::string before = l.bytes();
+            if (by_model) {
+                l.model.at(asked + n, [](std::stop_token) -> completion { throw cancelled("budget.calls", "spent"); });
+                CHECK(code_of([&] { l.kb.apply(next); }) == "budget.calls");
+            } else {
+                *l.letters.fails_at = embedded + n;
+                CHECK_THROWS_WITH(l.kb.apply(next), "no connection");
+            }
+            CHECK(l.bytes() == before);
+            const change_report made = l.kb.apply(next);
+            CHECK(made.added == expected.added);
+            CHECK(made.replaced == expected.replaced);
+            CHECK(l.bytes() == after);
+        }
+}
+
+// Case 79: llama_index PR 13112.
+TEST_CASE("an article without questions is found by its own words, and one that goes takes its questions along") {
+    library_of_questions l;
+    l.model.at(1, [](std::stop_token) { return completion("N/A"); });
+    l.kb.upsert({.id = "silent", .text = "gamma rays"});
+    l.kb.upsert({.id = "asked", .text = "alpha"});
+    const auto found = [&](const char* question) {
+        const auto now = l.kb.now();
+        return toy::ids(lexical(now->bm25(1)).retrieve(question, 5));
+    };
+    CHECK(found("rays") == std::vector<std::string>{"silent"});
+    CHECK(found("what is said of alpha") == std::vector<std::string>{"asked"});
+    l.kb.remove("asked");
+    CHECK(found("what is said of alpha").empty());
+    l.kb.merge();
+    CHECK(found("what is said of alpha").empty());
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <stop_token>
@@ -52,14 +53,14 @@ inline scripted_generator note_taker(std::function<void()> before = [] {}) {
         "notes");
 }
 
-/// Letters, unless it is the n-th call.
+/// Letters, unless it is the n-th call. Copies share the count.
 struct failing_embedder : toy::letter_embedder {
-    std::size_t fails_at = 0;  // counted from 1; 0: never
+    std::shared_ptr<std::size_t> fails_at = std::make_shared<std::size_t>(0);  // counted from 1; 0: never
 
     std::string name() const { return "letters"; }
     void embed(quarry::role as, std::span<const std::string_view> texts, std::span<float> rows) const {
         letter_embedder::embed(as, texts, rows);
-        if (counted->calls == fails_at) throw std::runtime_error("no connection");
+        if (counted->calls == *fails_at) throw std::runtime_error("no connection");
     }
 };
 
