@@ -7,8 +7,9 @@
 // to whole articles. Parts of one article that overlap or touch are one, and stand in reading order. Each piece has a
 // number to cite and knows which bytes of its article it is.
 //
-// The surprising thing: nothing is widened to an article that filter and scope of the query did not let through, though
-// a part of it was found. The text is never over the budget; the whole of it is counted each time.
+// The surprising thing: of an article that filter and scope of the query did not let through, though a part of it was
+// found, nothing but that part is taken: no text around it, no title, no link. The text is never over the budget; the
+// whole of it is counted each time.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +47,8 @@ struct assemble_options {
     std::string separator = "\n\n";
     std::string cut_mark = "\n[...]";
 
-    /// What stands above a piece. Null: `[1] Title`, as pack writes it. The unit is the article.
+    /// What stands above a piece. Null: `[1] Title`, as pack writes it. The unit is the article; where that was not let
+    /// through, the first part of it that was found.
     std::function<std::string(std::size_t number, const unit_ref& unit)> heading{};
 };
 
@@ -89,6 +91,8 @@ class assembler {
  private:
     struct article_parts {
         unit_id article;
+        bool admitted;                  // the article, and not only parts of it
+        unit_id shown;                  // whose title is: the article, or the unit of the first excerpt
         std::size_t rank;               // of its first excerpt
         byte_span first;                // that excerpt, of the article's text
         std::vector<byte_span> chosen;  // what the context has of it; empty: nothing
@@ -112,36 +116,40 @@ class assembler {
         if (span.begin >= span.end) return;
         const unit_id article = source_.article_of(e.unit);
         auto at = std::ranges::find(articles_, article, &article_parts::article);
-        if (at == articles_.end()) at = articles_.insert(at, {article, rank, span, {}});
+        if (at == articles_.end()) {
+            const bool admitted = may_widen_(article);
+            at = articles_.insert(at, {article, admitted, admitted ? article : e.unit, rank, span, {}});
+        }
         std::vector<byte_span> more = at->chosen;
         more.push_back(span);
-        more = merged(article, std::move(more));
+        more = merged(*at, std::move(more));
         std::swap(at->chosen, more);
         if (!fits()) std::swap(at->chosen, more);
     }
 
     void widen(article_parts& a, widest level) {
-        if (a.chosen.empty() || !may_widen_(a.article)) return;
+        if (a.chosen.empty() || !a.admitted) return;
         std::vector<byte_span> wider;
         if (level == widest::whole)
             wider = {{0, text_of(a.article).size()}};
         else
             for (const byte_span& s : a.chosen) wider.push_back(section_around(a.article, s));
-        wider = merged(a.article, std::move(wider));
+        wider = merged(a, std::move(wider));
         std::swap(a.chosen, wider);
         if (!fits()) std::swap(a.chosen, wider);
     }
 
     // Sorted, apart by more than the bridge, without white space at their ends.
-    std::vector<byte_span> merged(unit_id article, std::vector<byte_span> spans) const {
-        const std::string_view text = text_of(article);
+    std::vector<byte_span> merged(const article_parts& a, std::vector<byte_span> spans) const {
+        const std::string_view text = text_of(a.article);
+        const std::size_t bridge = a.admitted ? options_.bridge : 0;
         std::ranges::sort(spans, {}, &byte_span::begin);
         std::vector<byte_span> out;
         for (byte_span s : spans) {
             while (s.end > s.begin && is_ascii_space(text[s.end - 1])) --s.end;
             while (s.begin < s.end && is_ascii_space(text[s.begin])) ++s.begin;
             if (s.size() == 0) continue;
-            const bool joins = !out.empty() && (s.begin <= out.back().end + options_.bridge ||
+            const bool joins = !out.empty() && (s.begin <= out.back().end + bridge ||
                                                 trimmed(text.substr(out.back().end, s.begin - out.back().end)).empty());
             if (joins)
                 out.back().end = (std::max)(out.back().end, s.end);
@@ -174,29 +182,31 @@ class assembler {
         return out;
     }
 
-    std::string opening(const packed_context& out, unit_id article) const {
+    std::string opening(const packed_context& out, unit_id shown) const {
         const std::size_t number = out.units.size() + 1;
-        const unit_ref ref = source_[article];
+        const unit_ref ref = source_[shown];
         return (number == 1 ? "" : options_.separator) +
                (options_.heading ? options_.heading(number, ref) : default_heading(number, ref));
     }
 
     void append(packed_context& out, const article_parts& a, byte_span taken) const {
         const std::string_view text = text_of(a.article);
-        out.text += opening(out, a.article);
+        out.text += opening(out, a.shown);
         const std::size_t begin = out.text.size();
         out.text += text.substr(taken.begin, taken.size());
         packed_unit u{out.units.size() + 1,
                       a.rank,
                       a.article,
                       std::string(source_.id(a.article)),
-                      std::string(source_.title(a.article)),
+                      std::string(source_.title(a.shown)),
                       {begin, out.text.size()},
                       taken,
                       trimmed(text).size() == taken.size(),
                       {}};
-        for (const link& l : source_.links(a.article))
-            if (l.span.size() == 0 || (l.span.begin >= taken.begin && l.span.end <= taken.end)) u.links.push_back(l);
+        for (const link& l : source_.links(a.article)) {
+            const bool within = l.span.begin >= taken.begin && l.span.end <= taken.end;
+            if (l.span.size() == 0 ? a.admitted : within) u.links.push_back(l);
+        }
         out.units.push_back(std::move(u));
     }
 

@@ -104,6 +104,29 @@ TEST_CASE("nothing is widened to an article that the query may not see") {
     CHECK(assemble(all).text.find("secret") != std::string::npos);
 }
 
+TEST_CASE("of an article that the query may not see, no title, link or text between its parts is shown") {
+    corpus c;
+    const unit_id secret = c.add({.id = "s",
+                                  .title = "Secret title",
+                                  .text = "one. secret. two. three.",
+                                  .links = {{"secret/file", "file", {}}, {"open/file", "two", {13, 16}}}});
+    const unit_id one = c.add_part(secret, {.span = {0, 4}, .title = "First"});
+    const unit_id two = c.add_part(secret, {.span = {13, 17}});
+    const std::vector<excerpt> found{{one, {0, 4}}, {two, {0, 4}}};
+    const assemble_options bridging{.budget = 1000, .bridge = 20};
+    const packed_context context = assemble(c, found, [](unit_id) { return false; }, bridging, in_bytes);
+    CHECK(context.text == "[1] First\none.\n\n[2] First\ntwo.");
+    REQUIRE(context.units.size() == 2);
+    CHECK(context.units[0].title == "First");
+    CHECK(context.units[0].links.empty());
+    REQUIRE(context.units[1].links.size() == 1);
+    CHECK(context.units[1].links[0].target == "open/file");
+    // One that may be seen is bridged and shown by its own name.
+    const packed_context open = assemble(c, found, anywhere, bridging, in_bytes);
+    CHECK(open.text == "[1] Secret title\none. secret. two. three.");
+    CHECK(open.units[0].links.size() == 2);
+}
+
 TEST_CASE("whatever is found, the budget holds and no byte is shown twice") {
     std::mt19937 random(11);
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
