@@ -1,6 +1,6 @@
 // The laws of a budget: what is left out when time, calls, tokens or pairs run out, in which order, and what never is.
-#include <array>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -78,7 +78,8 @@ struct office {
             return std::string("heat valve");
         };
     }
-    auto judge() {
+    // Erased, so that stages are compiled once for all pipelines.
+    std::function<std::vector<float>(std::string_view, std::span<const std::string_view>)> judge() {
         return [this](std::string_view, std::span<const std::string_view> passages) {
             takes("judge");
             std::vector<float> scores;
@@ -86,10 +87,10 @@ struct office {
             return scores;
         };
     }
-    auto reader() {
-        return [this](std::string_view prompt) {
+    std::function<completion(const prompt&)> reader() {
+        return [this](const prompt& p) {
             takes("reader");
-            return std::string(prompt.find("pump") == prompt.npos ? "YES" : "NO");
+            return completion(p.whole().find("pump") == std::string::npos ? "YES" : "NO");
         };
     }
 
@@ -103,12 +104,12 @@ struct office {
     };
     auto prober() { return prober_of<decltype(rewriter())>{rewriter()}; }
 
-    auto legs() { return hybrid(lexical(kb.bm25), dense(kb.vectors, embedder{this})); }
+    any_retriever legs() { return hybrid(lexical(kb.bm25), dense(kb.vectors, embedder{this})); }
     // The pipeline with its first n optional stages.
     any_retriever stages(int n) {
-        const auto probed = legs() | probed_by(prober());
-        const auto judged = probed | rerank_first(judge(), {.first = 6});
-        const auto varied = judged | diversify(kb.vectors, mmr{.fetch = 5});
+        const any_retriever probed = legs() | probed_by(prober());
+        const any_retriever judged = probed | rerank_first(judge(), {.first = 6});
+        const any_retriever varied = judged | diversify(kb.vectors, mmr{.fetch = 5});
         if (n == 0) return legs() | probed_by([](question&) -> probed_query { return {.probes = {}}; });
         if (n == 1) return probed;
         if (n == 2) return judged;
@@ -210,27 +211,28 @@ TEST_CASE("each optional stage fails alone") {
 
 TEST_CASE("an optional prober leaves the calls and passages that a judge needs which is not") {
     office o;
-    const any_retriever search = o.legs() | probed_by(o.prober()) | rerank(o.judge(), {.fetch = 8});
+    const any_retriever search = any_retriever(o.legs() | probed_by(o.prober())) | rerank(o.judge(), {.fetch = 8});
     CHECK(asked(search, question_of().under({.model_calls = 2})).left_out == names{"probe"});
     CHECK(asked(search, question_of().under({.model_calls = 4})).left_out.empty());
     CHECK(code_of([&] { asked(search, question_of().under({.model_calls = 1})); }) == "budget.model_calls");
-    const any_retriever twice = o.legs() | rerank_first(o.judge(), {.first = 6}) | rerank(o.judge(), {.fetch = 8});
+    const any_retriever first = o.legs() | rerank_first(o.judge(), {.first = 6});
+    const any_retriever twice = first | rerank(o.judge(), {.fetch = 8});
     CHECK(asked(twice, question_of().under({.rerank_pairs = 8})).left_out == names{"rerank"});
     CHECK(asked(twice, question_of().under({.rerank_pairs = 14})).left_out.empty());
 }
 
 TEST_CASE("a deadline leaves alone what may not fail quietly") {
     office o;
-    const any_retriever search = o.legs() | rerank_first(o.judge(), {.first = 6, .fail_quietly = false}) |
-                                 diversify(o.kb.vectors, mmr{.fetch = 5, .fail_quietly = false});
+    const any_retriever judged = o.legs() | rerank_first(o.judge(), {.first = 6, .fail_quietly = false});
+    const any_retriever search = judged | diversify(o.kb.vectors, mmr{.fetch = 5, .fail_quietly = false});
     CHECK(asked(search, question_of().under(o.clock.until(-1))).units == asked(search, question_of()).units);
 }
 
 TEST_CASE("parts of a question that come too late are not searched for") {
     office o;
-    const auto model = [&](std::string_view) {
+    const std::function<completion(const prompt&)> model = [&](const prompt&) {
         o.takes("reader");
-        return std::string("Which valve is it?\nWhere is #1?");
+        return completion("Which valve is it?\nWhere is #1?");
     };
     const any_retriever search = o.legs() | step_by_step(decompose(model), model);
     CHECK(asked(search, question_of()).state == result_state::complete);
