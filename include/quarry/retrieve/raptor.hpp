@@ -25,6 +25,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -62,22 +63,40 @@ class summary_forest {
             if (source.kind(summary) != unit_kind::generated) return;
             const auto sources = source.sources(summary);
             below_[summary].assign(sources.begin(), sources.end());
-            for (const unit_id unit : sources) has_parent_.push_back(unit);
+            for (const unit_id unit : sources) parents_.emplace_back(unit, summary);
         };
         for (const unit_id summary : summaries) add(summary);
         if (summaries.empty())
             for (std::size_t i = 0; i < source.size(); ++i) add(unit_at(i));
-        std::ranges::sort(has_parent_);
+        std::ranges::sort(parents_);
     }
 
     bool holds(unit_id unit) const { return below_.contains(unit); }
-    bool has_parent(unit_id unit) const { return std::ranges::binary_search(has_parent_, unit); }
+    bool has_parent(unit_id unit) const {
+        return std::ranges::binary_search(parents_, unit, {}, &std::pair<unit_id, unit_id>::first);
+    }
     std::span<const unit_id> below(unit_id summary) const { return below_.at(summary); }
 
     std::vector<unit_id> roots() const {
         std::vector<unit_id> out;
         for (const auto& [summary, sources] : below_)
             if (!has_parent(summary)) out.push_back(summary);
+        std::ranges::sort(out);
+        return out;
+    }
+
+    /// The summaries above these units, and those among them, each once and in ascending order.
+    std::vector<unit_id> above(std::span<const unit_id> units) const {
+        std::vector<unit_id> out, waiting(units.begin(), units.end());
+        std::unordered_set<unit_id> seen(units.begin(), units.end());
+        while (!waiting.empty()) {
+            const unit_id unit = waiting.back();
+            waiting.pop_back();
+            if (holds(unit)) out.push_back(unit);
+            for (auto at = std::ranges::lower_bound(parents_, std::pair(unit, unit_id{0}));
+                 at != parents_.end() && at->first == unit; ++at)
+                if (seen.insert(at->second).second) waiting.push_back(at->second);
+        }
         std::ranges::sort(out);
         return out;
     }
@@ -102,7 +121,7 @@ class summary_forest {
 
    private:
     std::unordered_map<unit_id, std::vector<unit_id>> below_;
-    std::vector<unit_id> has_parent_;  // ascending
+    std::vector<std::pair<unit_id, unit_id>> parents_;  // units and the summaries right above them, ascending
 };
 
 /// As many of the hits, best first, as a budget has room for.
@@ -124,19 +143,18 @@ void keep_within(Hits& hits, std::size_t tokens, budget_rule rule, Size size_of)
 
 }  // namespace detail
 
-template <ScoringRetriever Leaves, Retriever Summaries>
-class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Summaries>> {
+template <ScoringRetriever Leaves, Retriever Summaries, bool Layered>
+class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Summaries, Layered>> {
     static_assert(std::same_as<typename Leaves::scale, typename Summaries::scale>,
                   "quarry: units and summaries of a tree compete in one list, so their scores need one scale");
 
    public:
     using scale = typename Leaves::scale;
 
-    raptor_retriever(Leaves leaves, Summaries summaries, raptor_search_options options, bool layered)
+    raptor_retriever(Leaves leaves, Summaries summaries, raptor_search_options options)
         : leaves_(std::move(leaves)),
           summaries_(std::move(summaries)),
           options_(std::move(options)),
-          layered_(layered),
           forest_(std::make_shared<const detail::summary_forest>(leaves_.source(), options_.summaries)) {
         if (!(leaves_.source() == summaries_.source()))
             detail::raise<usage_error>("raptor.source",
@@ -151,7 +169,7 @@ class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Sum
 
     results<scale> run(request& q, std::size_t k) const {
         if (k == 0) return {};
-        results<scale> found = layered_ ? by_layers(q, k) : collapsed(q, k);
+        results<scale> found = Layered ? by_layers(q, k) : collapsed(q, k);
         if (options_.tokens != SIZE_MAX) {
             const std::size_t before = found.size();
             detail::keep_within(found.hits, options_.tokens, options_.rule,
@@ -159,6 +177,38 @@ class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Sum
             q.tell({trace_code::capped, "raptor", before, found.size()});
         }
         return found;
+    }
+
+    /// What these units would have in the list of all, whatever its budget.
+    std::vector<scored_key> score(request& q, std::span<const unit_id> units) const
+        requires(!Layered && ScoringRetriever<Summaries>)
+    {
+        std::vector<scored_key> out = leaves_.score(q, units);
+        std::unordered_map<unit_id, std::size_t> place;
+        for (std::size_t i = 0; i < units.size(); ++i) place.emplace(units[i], i);
+        request above = q.among(q.selected().walkable());
+        for (const scored_key& summary : summaries_.score(above, forest_->above(units))) {
+            if (summary.key == no_key) continue;
+            scored_key stands = summary;
+            if (!q.admits(summary.unit)) {
+                const std::optional<scored_key> source = best_below(q, summary.unit);
+                if (!source) continue;
+                stands = {source->unit, source->key, summary.score};
+            }
+            const auto at = place.find(stands.unit);
+            if (at == place.end()) continue;
+            scored_key& own = out[at->second];
+            if (own.key == no_key || stands.score > own.score) own = stands;
+        }
+        return out;
+    }
+
+    /// What says nothing of a unit says nothing here; a summary may be a better answer than any unit could be.
+    score_bounds bounds(request& q) const
+        requires(!Layered && BoundedRetriever<Leaves> && BoundedRetriever<Summaries>)
+    {
+        const score_bounds units = leaves_.bounds(q), summaries = summaries_.bounds(q);
+        return {units.low, (std::max)(units.high, summaries.high)};
     }
 
    private:
@@ -280,17 +330,17 @@ class raptor_retriever : public retriever_interface<raptor_retriever<Leaves, Sum
     Leaves leaves_;
     Summaries summaries_;
     raptor_search_options options_;
-    bool layered_;
     std::shared_ptr<const detail::summary_forest> forest_;
 };
 
-/// Units and summaries in one list, best first.
+/// Units and summaries in one list, best first. Where both leaves can score given units, so can this, and it may be a
+/// leg of bounded fusion, without a budget.
 ///
 /// Order   score descending, then unit id.
 /// Errors  usage_error `raptor.source`.
 template <ScoringRetriever Leaves, Retriever Summaries>
 auto raptor_collapsed(Leaves leaves, Summaries summaries, raptor_search_options options = {}) {
-    return raptor_retriever<Leaves, Summaries>(std::move(leaves), std::move(summaries), std::move(options), false);
+    return raptor_retriever<Leaves, Summaries, false>(std::move(leaves), std::move(summaries), std::move(options));
 }
 
 /// From the top layer down. Whatever is returned lies below a summary of the layer before it that was gone through, or
@@ -301,7 +351,7 @@ auto raptor_collapsed(Leaves leaves, Summaries summaries, raptor_search_options 
 /// Errors  usage_error `raptor.source`.
 template <ScoringRetriever Leaves, Retriever Summaries>
 auto raptor_layered(Leaves leaves, Summaries summaries, raptor_search_options options = {}) {
-    return raptor_retriever<Leaves, Summaries>(std::move(leaves), std::move(summaries), std::move(options), true);
+    return raptor_retriever<Leaves, Summaries, true>(std::move(leaves), std::move(summaries), std::move(options));
 }
 
 }  // namespace QUARRY_NAMESPACE

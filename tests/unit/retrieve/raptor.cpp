@@ -1,8 +1,10 @@
 #include "quarry/retrieve/raptor.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "quarry/rank/fuse.hpp"
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 #include "support/lists.hpp"
@@ -123,4 +125,50 @@ TEST_CASE("raptor search: only the summaries that are named are the tree") {
     // Without the root, A and B are the top.
     CHECK(toy::units(layered(c, {.beam = 1, .summaries = {unit_id{5}, unit_id{6}}}).retrieve("x", 2)) == ids{0, 1});
     CHECK(toy::units(layered(c, {.beam = 1, .summaries = {unit_id{6}}}).retrieve("x", 3)) == ids{2, 0, 1});
+}
+
+TEST_CASE("raptor search: given units are scored as the list of all has them, whatever may be seen or returned") {
+    for (const auto& owners : {std::vector<std::string>{"x", "x", "x", "x", "x"}, {"x", "y", "y", "y", "x"}}) {
+        const corpus c = tree(owners);
+        const auto search =
+            raptor_collapsed(leaf_list(c, leaves, {}), leaf_list(c, summaries, {}), {.tokens = 1});  // knows no budget
+        const auto whole = raptor_collapsed(leaf_list(c, leaves, {}), summary_list(c, summaries));
+        for (const query& q :
+             {query("x"), with_summaries(), query("x").where(eq("who", "y")),
+              query("x").within(scope::only(eq("who", "x"))).include_generated()}) {
+            const auto found = whole.retrieve(q, 99);
+            request r(q, c);
+            std::vector<unit_id> all;
+            for (std::uint32_t u = 8; u-- > 0;)
+                if (r.admits(unit_id{u})) all.push_back(unit_id{u});
+            const auto scores = search.score(r, all);
+            REQUIRE(scores.size() == all.size());
+            std::size_t known = 0;
+            for (const scored_key& s : scores) {
+                if (s.key == no_key) continue;
+                ++known;
+                const auto at = std::ranges::find(found.hits, s.unit, &hit<cosine_scale>::unit);
+                REQUIRE(at != found.hits.end());
+                CHECK(at->score == s.score);
+                CHECK(at->via == s.key);
+            }
+            CHECK(known == found.size());
+        }
+    }
+}
+
+TEST_CASE("raptor search: a tree is a leg of bounded fusion, whose bounds are those of units and of better summaries") {
+    const corpus c = tree();
+    const auto search = raptor_collapsed(leaf_list(c, leaves, {.1f, .8f}), leaf_list(c, summaries, {.2f, .9f}));
+    request r("x", c);
+    CHECK(search.bounds(r).low == .1f);
+    CHECK(search.bounds(r).high == .9f);
+    // By the tree: a1 .9, b1 .8, a2 .4, b2 .2, alone .1. The other leg knows a2 alone, and is sure: 1.
+    // a1: 1 for the tree. a2: .375 and 1 make 1.375 - .75 * .375 = 1.09375.
+    const toy::scoring_list<bm25_scale> other(c, {{1, 2.0f}}, {0.0f, 2.0f});
+    const auto fused = fuse(bounded{}, search, other).retrieve("x", 2);
+    CHECK(toy::units(fused) == ids{1, 0});
+    CHECK(fused[0].score == Approx(1.09375));
+    CHECK(fused[1].score == Approx(1.0));
+    static_assert(!ScoringRetriever<decltype(layered(c, {}))>);
 }
