@@ -1,4 +1,4 @@
-// Cross-modal: one index for captions, one for pictures, each with its own model, fused by rank.
+// Cross-modal: one index for captions, one for pictures, each with its own model, fused by rank. More are more legs.
 #include <array>
 #include <iostream>
 #include <quarry/quarry.hpp>
@@ -34,8 +34,9 @@ int main() {
     pictures.index.add(unit_id{1}, rows[0]);
     pictures.index.add(unit_id{2}, rows[1]);
 
-    const auto both = fuse(rrf{}, dense(captions.vectors, make_embedder(3, text_model)),
-                           dense(pictures, make_embedder(2, picture_model)));
+    const auto by_picture = make_embedder(2, picture_model);
+    const auto both =
+        fuse(rrf{}, dense(captions.vectors, make_embedder(3, text_model)), dense(pictures, by_picture));
     const auto print = [](const char* heading, const auto& found) {
         std::cout << heading << '\n';
         for (const auto& hit : found) {
@@ -47,6 +48,11 @@ int main() {
         }
     };
     print("a hub with a red light", both.retrieve("hub with a red light", 3));
-    // A picture asks: its row is in the index already.
+    // A picture asks, alone or beside words: its row is what the picture side made of it. Filter and scope hold in every
+    // leg.
+    const std::vector<float> snapshot{.85f, .15f};
+    print("a snapshot", both.retrieve(query("").with_row(by_picture, snapshot), 3));
+    print("a snapshot and \"light\"", both.retrieve(query("light").with_row(by_picture, snapshot), 3));
+    // An asset asks: its rows are in the indexes already.
     print("like photo-1", both.retrieve(like(unit_id{1}), 3));
 }
