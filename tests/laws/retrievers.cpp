@@ -166,6 +166,32 @@ auto meaning() { return dense(here().of_articles.vectors, word_embedder{}); }
 auto chunk_words() { return lexical(here().of_chunks.bm25); }
 auto chunk_meaning() { return dense(here().of_chunks.vectors, word_embedder{}); }
 
+// Another space, in which every third article has a row: as pictures have that some articles come with.
+struct picture_embedder {
+    std::size_t dimension() const { return 3; }
+    void embed(role, std::span<const std::string_view> texts, std::span<float> rows) const {
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            for (std::size_t j = 0; j < 3; ++j)
+                rows[3 * i + j] = 1.0f + static_cast<float>((texts[i].size() * (7 + 4 * j) + j) % 5);
+    }
+};
+
+const indexed<flat_index>& pictures() {
+    static const indexed<flat_index> index = [] {
+        const corpus& c = here().articles;
+        indexed<flat_index> out{flat_index(3), c};
+        for (std::uint32_t i = 0; i < 30; i += 3) {
+            std::vector<float> row(3);
+            const std::string_view texts[] = {c.text(unit_id{i})};
+            picture_embedder{}.embed(role::document, texts, row);
+            row[i % 2] += static_cast<float>(i);
+            out.index.add(unit_id{i}, row);
+        }
+        return out;
+    }();
+    return index;
+}
+
 }  // namespace
 
 TEST_CASE("laws: lexical") {
@@ -195,6 +221,11 @@ TEST_CASE("laws: fusion by ranks and by relative scores") {
     laws::retriever(fuse(convex{.weights = {.2f, .8f}}, words(), meaning()), questions, {.prefix_up_to = 1000});
     laws::retriever(fuse(relative_score{}, words(), meaning()), questions, {.prefix_up_to = 1000});
     laws::retriever(fuse(distribution_based{}, words(), meaning()), questions, {.prefix_up_to = 1000});
+}
+
+TEST_CASE("laws: indexes of several kinds of content, each with its own model") {
+    laws::retriever(fuse(rrf{}, words(), meaning(), dense(pictures(), picture_embedder{})), questions,
+                    {.prefix_up_to = 1000});
 }
 
 TEST_CASE("laws: bounded fusion") {
