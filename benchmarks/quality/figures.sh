@@ -160,7 +160,8 @@ for s in anthropic_docs handbook scifact; do
   }
   line "$s: bounded, three sentences" $s --retriever small_to_big --dim $d
   line "$s: by rank" $s --retriever hybrid --dim $d --fuse rrf
-  line "$s: by rank, trees" $s --retriever raptor --dim $d
+  line "$s: bounded, trees" $s --retriever raptor --dim $d
+  line "$s: by rank, trees" $s --retriever raptor --dim $d --fuse rrf
 done
 for x in none summary; do
   [ $x = summary ] && vectors=docs.minilm.summary.384 || vectors=docs.minilm.384
@@ -176,7 +177,8 @@ for s in anthropic_docs handbook; do
   line "$s, chunks: bounded" $s --retriever hybrid --chunks 200
   line "$s, chunks: bounded, blend" $s --retriever hierarchical --chunks 200
   line "$s, chunks: by rank" $s --retriever hybrid --chunks 200 --fuse rrf
-  line "$s, chunks: by rank, trees" $s --retriever raptor --chunks 200
+  line "$s, chunks: bounded, trees" $s --retriever raptor --chunks 200
+  line "$s, chunks: by rank, trees" $s --retriever raptor --chunks 200 --fuse rrf
 done
 
 echo '## What is asked: conditions'

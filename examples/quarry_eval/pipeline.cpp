@@ -116,13 +116,14 @@ any_retriever searched(const settings& s, const stock& in, leg_weights weights) 
                             level{unit_kind::article, lexical(*in.top_words)},
                             level{unit_kind::chunk, by_vectors ? all.fused(s, used, weights) : any_retriever(all.words)});
     if (s.retriever == "raptor") {
-        // A tree's leg knows no bounds of its scores, so the two are fused by rank, as articles.
-        const any_retriever by_word = raptor_collapsed(all.words, lexical(*in.top_words));
-        const any_retriever by_vector = raptor_collapsed(all.vectors, dense(*in.top_vectors, in.embed));
+        const auto by_word = raptor_collapsed(all.words, lexical(*in.top_words));
+        const auto by_vector = raptor_collapsed(all.vectors, dense(*in.top_vectors, in.embed));
         if (!by_vectors) return by_word;
         if (!by_words) return by_vector;
+        if (s.fuser == "bounded") return fuse(bounded{}, by_word, by_vector);
         const auto articles = lift(unit_kind::article);
-        return fuse(rrf{}, any_retriever(by_word | articles), any_retriever(by_vector | articles));
+        return fuse(rrf{}, any_retriever(any_retriever(by_word) | articles),
+                    any_retriever(any_retriever(by_vector) | articles));
     }
     if (used == std::array{true, false, false, false}) return all.key_words;
     if (used == std::array{false, true, false, false}) return all.key_vectors;

@@ -223,6 +223,8 @@ void check_retriever(settings& s, const std::string& lanes) {
     if (s.retriever == "hierarchical" && s.bodies() == unit_kind::article)
         refuse("hierarchical needs --parents or --chunks");
     if (s.retriever == "raptor" && !s.parents.empty()) refuse("raptor goes without --parents");
+    if (s.retriever == "raptor" && s.fuser != "bounded" && s.fuser != "rrf")
+        refuse("raptor is fused by bounded or rrf, not \"" + s.fuser + "\"");
     if (!(s.blend >= 0.0f && s.blend < 1.0f)) refuse("--blend lies in [0, 1)");
     if ((s.expand == "questions" || s.expand == "contexts") && s.contexts.empty())
         refuse("--expand " + s.expand + " needs --contexts FILE");
