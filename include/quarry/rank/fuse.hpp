@@ -282,6 +282,32 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
         }
     }
 
+    /// The scores that these units have, found or not: so that a fusion by exact scores is itself a leg of one, or a level.
+    std::vector<scored_key> score(request& q, std::span<const unit_id> units) const
+        requires(detail::needs_exact_scores<F>)
+    {
+        const lists found = limits(q, std::index_sequence_for<Legs...>{});
+        table all;
+        for (const unit_id unit : units) all.push_back({unit, {}});
+        complete(q, found, all, std::index_sequence_for<Legs...>{});
+        std::vector<scored_key> out;
+        for (const auto& [unit, standings] : all) {
+            const joined whole = join(found, standings);
+            out.push_back(whole.count == 0 ? scored_key{unit, no_key, 0.0f}
+                                           : scored_key{unit, standings[whole.best].hit.key, whole.score});
+        }
+        return out;
+    }
+
+    /// From nothing at all to every leg at its best.
+    score_bounds bounds(request&) const
+        requires(detail::needs_exact_scores<F>)
+    {
+        std::vector<float> most = weights_;
+        detail::sort_ascending(most);
+        return {0.0f, fuser_.combine(most)};
+    }
+
    private:
     static constexpr std::size_t n = sizeof...(Legs);
     static constexpr bool exact = detail::needs_exact_scores<F>;
@@ -298,6 +324,12 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
         quarry::hit<scale> hit;
         const row* standings;
         std::size_t best;  // the leg that contributed most, whose key stands for the unit
+    };
+
+    // A unit's parts as one score.
+    struct joined {
+        float score = 0.0f;
+        std::size_t best = n, count = 0;  // the leg that gave most, and how many gave anything
     };
 
     template <std::size_t... I>
@@ -369,19 +401,9 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
         all.reserve(units.size());
         std::size_t candidates = 0;
         for (const auto& [unit, standings] : units) {
-            std::array<float, n> parts;
-            std::size_t count = 0, best = n;
-            float best_part = 0.0f;
-            for (std::size_t leg = 0; leg < n; ++leg) {
-                if (!standings[leg].present) continue;
-                parts[count] = part(found, standings, leg);
-                if (best == n || parts[count] > best_part) best = leg, best_part = parts[count];
-                ++count;
-            }
-            candidates += count;
-            detail::sort_ascending(std::span(parts).first(count));
-            all.push_back({{unit, standings[best].hit.key, fuser_.combine(std::span(parts).first(count)), no_entry},
-                           &standings, best});
+            const joined whole = join(found, standings);
+            candidates += whole.count;
+            all.push_back({{unit, standings[whole.best].hit.key, whole.score, no_entry}, &standings, whole.best});
         }
         const auto first = [](const fused_unit& a, const fused_unit& b) { return better(a.hit, b.hit); };
         const std::size_t kept = (std::min)(k, all.size());
@@ -393,6 +415,32 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
         }
         for (const auto& list : found) out.state = (std::max)(out.state, list.state);
         q.tell({trace_code::fused, scale::name, candidates, units.size()});
+        return out;
+    }
+
+    joined join(const lists& found, const row& standings) const {
+        std::array<float, n> parts;
+        joined out;
+        float best_part = 0.0f;
+        for (std::size_t leg = 0; leg < n; ++leg) {
+            if (!standings[leg].present) continue;
+            parts[out.count] = part(found, standings, leg);
+            if (out.best == n || parts[out.count] > best_part) out.best = leg, best_part = parts[out.count];
+            ++out.count;
+        }
+        detail::sort_ascending(std::span(parts).first(out.count));
+        out.score = fuser_.combine(std::span(parts).first(out.count));
+        return out;
+    }
+
+    // Lists of which only the limits are known.
+    template <std::size_t... I>
+    lists limits(request& q, std::index_sequence<I...>) const {
+        prepare(std::span(&q, 1));
+        lists out(n);
+        ((out[I].summary.weight = weights_[I], out[I].scale = Legs::scale::name, out[I].exhausted = false,
+          out[I].summary.bounds = weights_[I] == 0.0f ? score_bounds{} : std::get<I>(legs_).bounds(q)),
+         ...);
         return out;
     }
 

@@ -468,6 +468,25 @@ TEST_CASE("bounded fusion is the formula over all units, whatever is fetched fir
                 const auto turned = fuse(bounded{.fetch = fetch}, den, lex).retrieve(text, k);
                 CHECK(toy::units(turned) == toy::units(found));
             }
+        // Given units have the same scores, found or not, and none where nobody can find them. So a fusion is a leg: one
+        // that reaches 1.25 at most.
+        const auto both = fuse(bounded{}, lex, den);
+        std::vector<unit_id> every;
+        for (std::uint32_t unit = 0; unit < n; ++unit) every.push_back(unit_id{unit});
+        const query asked(text);
+        request r(asked, both.source());
+        CHECK(both.bounds(r).high == 1.25f);
+        std::size_t scored = 0;
+        std::map<std::uint32_t, float> by_formula(all.begin(), all.end());
+        for (const scored_key& s : both.score(r, every)) {
+            scored += s.key != no_key;
+            CHECK((s.key != no_key) == by_formula.contains(static_cast<std::uint32_t>(s.unit)));
+            CHECK(s.score == Approx(by_formula[static_cast<std::uint32_t>(s.unit)]).margin(2e-6));
+        }
+        CHECK(scored == all.size());
+        const auto nested = fuse(bounded{}, both).retrieve(text, 20), plain = both.retrieve(text, 20);
+        CHECK(toy::units(nested) == toy::units(plain));
+        for (std::size_t i = 0; i < nested.size(); ++i) CHECK(nested[i].score == Approx(plain[i].score / 1.25f));
         // A filter does not change a score: the bounds are the whole index's.
         const auto odd = fuse(bounded{}, lex, den).retrieve(query(text).where(eq("part", 1)), n);
         std::map<std::uint32_t, float> score;
