@@ -72,6 +72,13 @@ struct kernels {
     // Half floats as floats, and `dot` of floats and half floats.
     void (*widen)(const std::uint16_t* halves, std::size_t d, float* out);
     double (*dot_halves)(const float* a, const std::uint16_t* b, std::size_t d);
+
+    // sums[i] += codes[i] * factor / 256, rounded down. Requires  sums that stay below 2^16.
+    void (*add_codes)(const std::uint8_t* codes, std::size_t count, std::uint16_t factor, std::uint16_t* sums);
+
+    // The positions of the sums that are at least `least`, ascending; says how many.
+    std::size_t (*select_sums)(const std::uint16_t* sums, std::size_t count, std::uint16_t least,
+                               std::uint32_t* positions);
 };
 
 }  // namespace QUARRY_NAMESPACE::detail

@@ -31,6 +31,8 @@ namespace baseline {
 typedef float float4 __attribute__((vector_size(16)));
 typedef std::int32_t int4 __attribute__((vector_size(16)));
 typedef std::int16_t short8 __attribute__((vector_size(16)));
+typedef std::uint16_t unsigned8 __attribute__((vector_size(16)));
+typedef std::uint64_t words2 __attribute__((vector_size(16)));
 typedef std::uint8_t bytes8 __attribute__((vector_size(8)));
 typedef std::int8_t signed8 __attribute__((vector_size(8)));
 
@@ -171,6 +173,34 @@ inline void widen(const std::uint16_t* halves, std::size_t d, float* out) noexce
     for (std::size_t j = 0; j < d; ++j) out[j] = widened_half(halves[j]);
 }
 
+inline void add_codes(const std::uint8_t* codes, std::size_t count, std::uint16_t factor, std::uint16_t* sums) noexcept {
+    const auto high = static_cast<std::uint16_t>(factor >> 8), low = static_cast<std::uint16_t>(factor & 255);
+    std::size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        const unsigned8 x = __builtin_convertvector(loaded<bytes8>(codes + i), unsigned8);
+        const unsigned8 sum = loaded<unsigned8>(sums + i) + x * high + ((x * low) >> 8);
+        std::memcpy(sums + i, &sum, sizeof sum);
+    }
+    for (; i < count; ++i) sums[i] = static_cast<std::uint16_t>(sums[i] + ((codes[i] * unsigned{factor}) >> 8));
+}
+
+inline std::size_t select_sums(const std::uint16_t* sums, std::size_t count, std::uint16_t least,
+                               std::uint32_t* positions) noexcept {
+    std::size_t found = 0, i = 0;
+    const auto one = [&](std::size_t at) {
+        positions[found] = static_cast<std::uint32_t>(at);
+        found += sums[at] >= least;
+    };
+    for (; i + 8 <= count; i += 8) {
+        const auto passed = loaded<unsigned8>(sums + i) >= least;
+        const words2 any = loaded<words2>(&passed);
+        if ((any[0] | any[1]) != 0)
+            for (std::size_t j = 0; j < 8; ++j) one(i + j);
+    }
+    for (; i < count; ++i) one(i);
+    return found;
+}
+
 }  // namespace baseline
 
 inline constexpr kernels baseline_kernels{
@@ -179,7 +209,8 @@ inline constexpr kernels baseline_kernels{
     baseline::byte_products, baseline::byte_products_batch,
     baseline::select_bytes,  baseline::encode,
     baseline::add_up,        baseline::widen,
-    baseline::dot<std::uint16_t>};
+    baseline::dot<std::uint16_t>, baseline::add_codes,
+    baseline::select_sums};
 
 }  // namespace QUARRY_DETAIL_FLAGS
 }  // namespace QUARRY_NAMESPACE::detail

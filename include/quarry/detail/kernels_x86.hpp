@@ -303,6 +303,36 @@ inline void widen(const std::uint16_t* halves, std::size_t d, float* out) noexce
     for (std::size_t i = j; i < d; ++i) out[i] = wide[i - j];
 }
 
+inline void add_codes(const std::uint8_t* codes, std::size_t count, std::uint16_t factor, std::uint16_t* sums) noexcept {
+    const __m256i times = _mm256_set1_epi16(static_cast<short>(factor));
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        const __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i)));
+        const __m256i product = _mm256_mulhi_epu16(_mm256_slli_epi16(x, 8), times);
+        __m256i* to = reinterpret_cast<__m256i*>(sums + i);
+        _mm256_storeu_si256(to, _mm256_add_epi16(_mm256_loadu_si256(to), product));
+    }
+    for (; i < count; ++i) sums[i] = static_cast<std::uint16_t>(sums[i] + ((codes[i] * unsigned{factor}) >> 8));
+}
+
+inline std::size_t select_sums(const std::uint16_t* sums, std::size_t count, std::uint16_t least,
+                               std::uint32_t* positions) noexcept {
+    const __m256i bound = _mm256_set1_epi16(static_cast<short>(least));
+    const auto passed = [&](const std::uint16_t* from) {
+        const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+        return _mm256_cmpeq_epi16(_mm256_max_epu16(x, bound), x);
+    };
+    std::size_t found = 0, i = 0;
+    for (; i + 32 <= count; i += 32) {
+        const __m256i both = _mm256_packs_epi16(passed(sums + i), passed(sums + i + 16));
+        const auto bits = static_cast<unsigned>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(both, 0xD8)));
+        if (bits != 0) found += write_positions(bits, i, positions + found);
+    }
+    for (; i < count; ++i)
+        if (sums[i] >= least) positions[found++] = static_cast<std::uint32_t>(i);
+    return found;
+}
+
 }  // namespace avx2
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -496,6 +526,36 @@ inline std::size_t select_bytes(const std::int32_t* products, byte_row_constants
     return found;
 }
 
+inline __mmask32 first_of_32(std::size_t count) noexcept {
+    return count < 32 ? static_cast<__mmask32>((1u << count) - 1u) : static_cast<__mmask32>(0xFFFFFFFFu);
+}
+
+inline void add_codes(const std::uint8_t* codes, std::size_t count, std::uint16_t factor, std::uint16_t* sums) noexcept {
+    constexpr std::size_t ahead = 1024;  // rows come from far away, and the processor's own fetching ends with each page
+    const __m512i times = _mm512_set1_epi16(static_cast<short>(factor));
+    for (std::size_t i = 0; i < count; i += 32) {
+        const __mmask32 there = first_of_32(count - i);
+        if (i % 64 == 0) _mm_prefetch(reinterpret_cast<const char*>(codes + i) + ahead, _MM_HINT_T0);
+        const __m512i x = _mm512_slli_epi16(_mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(there, codes + i)), 8);
+        const __m512i sum = _mm512_add_epi16(_mm512_maskz_loadu_epi16(there, sums + i), _mm512_mulhi_epu16(x, times));
+        _mm512_mask_storeu_epi16(sums + i, there, sum);
+    }
+}
+
+inline std::size_t select_sums(const std::uint16_t* sums, std::size_t count, std::uint16_t least,
+                               std::uint32_t* positions) noexcept {
+    const __m512i bound = _mm512_set1_epi16(static_cast<short>(least));
+    const auto passed = [&](std::size_t i) -> unsigned long long {
+        const __mmask32 there = i < count ? first_of_32(count - i) : 0;
+        return _mm512_mask_cmpge_epu16_mask(there, _mm512_maskz_loadu_epi16(there, sums + i), bound);
+    };
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < count; i += 64)
+        for (unsigned long long bits = passed(i) | passed(i + 32) << 32; bits != 0; bits &= bits - 1)
+            positions[found++] = static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+    return found;
+}
+
 }  // namespace avx512
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -661,15 +721,18 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
 inline constexpr kernels avx2_kernels{avx2::dot<float>,  avx2::products,      avx2::product,
                                       avx2::select,      avx2::byte_products, avx2::byte_products_batch,
                                       avx2::select_bytes, avx2::encode,       avx2::add_up,
-                                      avx2::widen,       avx2::dot<std::uint16_t>};
+                                      avx2::widen,       avx2::dot<std::uint16_t>,
+                                      avx2::add_codes,   avx2::select_sums};
 inline constexpr kernels avx512_kernels{avx512::dot,          avx512::products,    avx512::product,
                                         avx512::select,       avx2::byte_products, avx2::byte_products_batch,
                                         avx512::select_bytes, avx2::encode,        avx2::add_up,
-                                        avx2::widen,          avx2::dot<std::uint16_t>};
+                                        avx2::widen,          avx2::dot<std::uint16_t>,
+                                        avx512::add_codes,    avx512::select_sums};
 inline constexpr kernels vnni_kernels{avx512::dot,          avx512::products,    avx512::product,
                                       avx512::select,       vnni::byte_products, vnni::byte_products_batch,
                                       avx512::select_bytes, avx2::encode,        avx2::add_up,
-                                      avx2::widen,          avx2::dot<std::uint16_t>};
+                                      avx2::widen,          avx2::dot<std::uint16_t>,
+                                      avx512::add_codes,    avx512::select_sums};
 
 }  // namespace QUARRY_NAMESPACE::detail
 #endif

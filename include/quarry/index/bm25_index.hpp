@@ -32,6 +32,7 @@
 #include "../math/top_k.hpp"
 #include "../text/analyzer.hpp"
 #include "../text/one_edit.hpp"
+#include "bm25_postings.hpp"
 #include "bm25_walk.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -53,7 +54,8 @@ class bm25_parts;
 
 /// Changing it needs exclusive access; const calls may overlap.
 ///
-/// Memory  12 bytes a posting, with positions 4 more and 4 a position, 4 a distinct word of a key, about 120 a distinct word of the index.
+/// Memory  10 bytes a posting, of words that a 16th of the keys has 8 and 2 a key; with positions 4 more a posting and 4
+///         a position; 4 a distinct word of a key, about 190 a distinct word of the index.
 /// Errors  usage_error `bm25.options`, `bm25.weight`, `bm25.no_positions` (a phrase, without positions). A call that
 ///         throws has changed nothing.
 class bm25_index {
@@ -89,8 +91,9 @@ class bm25_index {
     /// The n best keys among those that share a word with the probe. Score above 0 always.
     ///
     /// A word that is asked twice counts twice. Scores are summed in double in the order of the question's words.
-    /// Cost    at most a step per posting of the asked words; of words too common to decide, a look-up for each key that
-    ///         the others leave in doubt. No step per key of the index.
+    /// Cost    at most a step per posting of the asked words, or a byte per key for words that a 16th of the keys has; of
+    ///         words too common to decide, a look-up for each key that the others leave in doubt. Without frequent words no
+    ///         step per key of the index.
     std::vector<scored_key> search(const lexical_probe& probe, std::size_t n, accept allowed = {}) const;
     std::vector<scored_key> search(std::string_view text, std::size_t n, accept allowed = {}) const {
         return search(lexical_probe{text}, n, allowed);
@@ -132,6 +135,7 @@ class bm25_index {
     using posting = detail::bm25_posting;
     struct term_data {
         std::vector<posting> postings;  // by key, ascending
+        detail::bm25_codes codes;       // of their saturations, made with coded_
         // Where each posting's positions begin; the next one's are the end. Both empty without positions.
         std::vector<std::uint32_t> first_positions, positions;
         detail::bm25_best_postings best;
@@ -169,6 +173,11 @@ class bm25_index {
     detail::bm25_saturation saturation(double average_length) const noexcept {
         return {static_cast<double>(options_.k1), static_cast<double>(options_.b), average_length};
     }
+    double saturated(const detail::bm25_saturation& how, const posting& p) const noexcept {
+        return how(p.frequency, lengths_[p.key]);
+    }
+    void renew_codes() noexcept;
+    void keep_codes_near() noexcept;
     double most_saturated(const term_data& t, const detail::bm25_saturation& saturated) const noexcept;
     // The words of a condition. A text with an unknown word, or without any word, can be met by no key.
     struct placed_term {
@@ -207,10 +216,13 @@ class bm25_index {
     std::unordered_map<std::string, std::uint32_t, text_hash, std::equal_to<>> term_numbers_;
     std::vector<term_data> terms_;
     std::vector<key_data> keys_;
+    std::vector<float> lengths_;  // of the keys, as scored
     std::unordered_map<unit_id, std::vector<std::uint32_t>> keys_of_;
     std::vector<std::size_t> units_owning_;  // how many units own 0 (unused), 1, 2, ... keys: the most, without a scan
     std::size_t size_ = 0, counted_ = 0, most_keys_ = 0;
     double total_length_ = 0.0;
+    detail::bm25_saturation coded_;                 // what codes are made with: near the saturation of today
+    std::size_t postings_ = 0, changed_postings_ = 0;  // now; added and removed since all codes were made
 };
 
 /// A length as Lucene keeps it in a byte: itself below 40, then cut to 24 plus four leading bits.
@@ -224,7 +236,7 @@ constexpr std::uint32_t lucene_length(std::uint32_t length) noexcept {
 // ------------------------------------------------------------------------------------------------------------- detail
 
 inline bm25_index::bm25_index(analyzer words, bm25_options options)
-    : analyzer_(std::move(words)), options_(options) {
+    : analyzer_(std::move(words)), options_(options), coded_(saturation(0.0)) {
     if (!(options.k1 >= 0.0f && options.k1 < detail::unbounded && options.b >= 0.0f && options.b <= 1.0f))
         detail::raise<usage_error>("bm25.options", detail::concat("quarry::bm25_index: k1 must be at least 0 and b in "
                                                                   "[0, 1], they are ", options.k1, " and ", options.b));
@@ -262,6 +274,7 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
     const float scored = scored_length(length, options_);
     keys_.push_back({unit, length, {}, true});
     try {
+        lengths_.push_back(scored);
         auto& own = keys_of_[unit];
         own.push_back(number);
         for (auto& [term, o] : found) {
@@ -276,7 +289,9 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
             }
             term_data& t = terms_[at->second];
             keys_.back().terms.push_back(at->second);
-            t.postings.push_back({number, o.frequency, scored});
+            t.postings.push_back({number, o.frequency});
+            ++postings_, ++changed_postings_;
+            t.codes.add(t.postings, [&](const posting& p) { return saturated(coded_, p); });
             if (options_.positions) {
                 t.first_positions.push_back(static_cast<std::uint32_t>(t.positions.size()));
                 t.positions.insert(t.positions.end(), o.positions.begin(), o.positions.end());
@@ -292,6 +307,7 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
             if (own->second.empty()) keys_of_.erase(own);
         }
         keys_.pop_back();
+        lengths_.resize(keys_.size());
         throw;
     }
     const std::size_t owned = keys_of_.find(unit)->second.size();
@@ -301,6 +317,7 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
         ++counted_;
         total_length_ += length;
     }
+    keep_codes_near();
     return key_id{number};
 }
 
@@ -327,7 +344,9 @@ inline void bm25_index::unlist(std::uint32_t key) noexcept {
             for (auto later = first + 1; later != t.first_positions.end(); ++later) *later -= end - begin;
             t.first_positions.erase(first);
         }
+        t.codes.erase(t.postings, static_cast<std::size_t>(at - t.postings.begin()));
         t.postings.erase(at);
+        --postings_, ++changed_postings_;
         t.best_known = false;
     }
 }
@@ -355,7 +374,24 @@ inline std::size_t bm25_index::forget(unit_id unit, key_id except) {
     count_unit(own->second.size() + gone, own->second.size());
     if (own->second.empty()) keys_of_.erase(own);
     if (counted_ == 0) total_length_ = 0.0;
+    keep_codes_near();
     return gone;
+}
+
+inline void bm25_index::renew_codes() noexcept {
+    coded_ = saturation(average_length());
+    changed_postings_ = 0;
+    for (term_data& t : terms_)
+        t.codes.renew(t.postings, [&](const posting& p) { return saturated(coded_, p); });
+}
+
+// Codes bound scores the better the nearer the average length is to theirs. Making them again waits for an eighth of the
+// postings to change, so that it costs each posting that changes a few steps.
+inline void bm25_index::keep_codes_near() noexcept {
+    constexpr double far = 1.0 / 64.0;
+    if (changed_postings_ < postings_ / 8) return;
+    const auto change = saturation(average_length()).since(coded_);
+    if (change.most > 1.0 + far || change.least < 1.0 - far) renew_codes();
 }
 
 inline const bm25_index::posting* bm25_index::find(const term_data& t, std::uint32_t key) const noexcept {
@@ -443,12 +479,16 @@ inline std::vector<scored_key> bm25_index::search(const lexical_probe& probe, st
     for (const asked_term& a : asked(probe.text)) {
         const term_data& t = terms_[a.term];
         const double weight = static_cast<double>(a.times) * idf(t);
-        lists.push_back({t.postings, weight, weight * (t.best_known ? t.best.most(saturated) : 1.0)});
+        lists.push_back({t.postings, &t.codes, weight, weight * (t.best_known ? t.best.most(saturated) : 1.0)});
     }
     top_k<scored_key, detail::better_key> best(n);
-    const auto admits = [&](std::uint32_t key) { return allowed.contains(keys_[key].unit) && meets(wanted, key); };
+    const auto length_of = [&](std::uint32_t key) { return lengths_[key]; };
+    // A key's unit is far away in memory: it is looked at where something depends on it.
+    const auto admits = [&](std::uint32_t key) {
+        return (!allowed.units || allowed.contains(keys_[key].unit)) && meets(wanted, key);
+    };
     const auto make = [&](std::uint32_t key, float score) { return scored_key{keys_[key].unit, key_id{key}, score}; };
-    detail::bm25_walk(lists, keys_.size(), saturated, admits, make).run(n, wanted.none(), best);
+    detail::bm25_walk(lists, saturated, coded_, length_of, admits, make).run(n, best);
     return best.take();
 }
 
@@ -466,7 +506,7 @@ inline std::vector<scored_key> bm25_index::score(const lexical_probe& probe, std
                 double sum = 0.0;
                 for (std::size_t i = 0; i < terms.size(); ++i)
                     if (const posting* p = find(terms_[terms[i].term], key))
-                        sum += weights[i] * saturated(p->frequency, p->length);
+                        sum += weights[i] * saturated(p->frequency, lengths_[key]);
                 const scored_key candidate{unit, key_id{key}, static_cast<float>(sum)};
                 if (sum > 0.0 && meets(wanted, key) && (best.key == no_key || better(candidate, best)))
                     best = candidate;
@@ -491,7 +531,7 @@ inline score_bounds bm25_index::bounds(const lexical_probe& probe) const {
 inline double bm25_index::most_saturated(const term_data& t, const detail::bm25_saturation& saturated) const noexcept {
     if (t.best_known) return t.best.most(saturated);
     double most = 0.0;
-    for (const posting& p : t.postings) most = (std::max)(most, saturated(p.frequency, p.length));
+    for (const posting& p : t.postings) most = (std::max)(most, this->saturated(saturated, p));
     return most;
 }
 
@@ -548,10 +588,10 @@ inline std::span<const std::uint32_t> bm25_index::positions(const term_data& t, 
 }
 
 inline std::size_t bm25_index::memory() const noexcept {
-    std::size_t bytes = keys_.capacity() * sizeof(key_data) + terms_.capacity() * sizeof(term_data);
+    std::size_t bytes = keys_.capacity() * sizeof(key_data) + lengths_.capacity() * sizeof(float) + terms_.capacity() * sizeof(term_data);
     for (const auto& [term, number] : term_numbers_) bytes += sizeof(std::string) + term.capacity() + 48;
     for (const term_data& t : terms_)
-        bytes += t.postings.capacity() * sizeof(posting) + t.best.memory() +
+        bytes += t.postings.capacity() * sizeof(posting) + t.codes.memory() + t.best.memory() +
                  (t.first_positions.capacity() + t.positions.capacity()) * sizeof(std::uint32_t);
     for (const key_data& k : keys_) bytes += k.terms.capacity() * sizeof(std::uint32_t);
     return bytes + 100 * keys_of_.size() + units_owning_.capacity() * sizeof(std::size_t);

@@ -200,14 +200,16 @@ inline std::vector<scored_key> bm25_parts::search(const lexical_probe& probe, st
         for (const asked_term& a : terms)
             if (const term_data* t = a.in_parts[i])
                 lists.push_back(
-                    {t->postings, a.weight, a.weight * (t->best_known ? t->best.most(saturated) : 1.0)});
+                    {t->postings, &t->codes, a.weight, a.weight * (t->best_known ? t->best.most(saturated) : 1.0)});
+        const auto length_of = [&](std::uint32_t key) { return p.index->lengths_[key]; };
         const auto admits = [&](std::uint32_t key) {
-            return is_alive(p, key) && allowed.contains(p.index->keys_[key].unit) && p.index->meets(wanted, key);
+            return is_alive(p, key) && (!allowed.units || allowed.contains(p.index->keys_[key].unit)) &&
+                   p.index->meets(wanted, key);
         };
         const auto make = [&](std::uint32_t key, float score) {
             return scored_key{p.index->keys_[key].unit, key_id{first_key_[i] + key}, score};
         };
-        detail::bm25_walk(lists, p.index->keys_.size(), saturated, admits, make).run(n, wanted.none(), best);
+        detail::bm25_walk(lists, saturated, p.index->coded_, length_of, admits, make).run(n, best);
     }
     return best.take();
 }
@@ -228,7 +230,7 @@ inline std::vector<scored_key> bm25_parts::score(const lexical_probe& probe, std
                 double sum = 0.0;
                 for (const asked_term& a : terms)
                     if (const auto* posting = a.in_parts[i] ? p.index->find(*a.in_parts[i], key) : nullptr)
-                        sum += a.weight * saturated(posting->frequency, posting->length);
+                        sum += a.weight * p.index->saturated(saturated, *posting);
                 const scored_key candidate{best.unit, key_id{first_key_[i] + key}, static_cast<float>(sum)};
                 if (sum > 0.0 && p.index->meets(wanted, key) && (best.key == no_key || better(candidate, best)))
                     best = candidate;
@@ -252,7 +254,7 @@ inline score_bounds bm25_parts::bounds(const lexical_probe& probe) const {
             }
             for (const auto& posting : a.in_parts[i]->postings)
                 if (is_alive(p, posting.key))
-                    most = (std::max)(most, saturated(posting.frequency, posting.length));
+                    most = (std::max)(most, p.index->saturated(saturated, posting));
         }
         high += a.weight * most;
     }

@@ -71,7 +71,7 @@ struct merger<bm25_index> {
             constexpr std::uint32_t gone = UINT32_MAX;
             renumbered.assign(from->keys_.size(), gone);
             for (std::size_t i = 0; i < from->keys_.size(); ++i)
-                if (const auto& key = from->keys_[i]; key.alive && alive(key.unit)) renumbered[i] = add_key(out, key);
+                if (const auto& key = from->keys_[i]; key.alive && alive(key.unit)) renumbered[i] = add_key(out, key, from->lengths_[i]);
             std::vector<std::string_view> texts(from->terms_.size());
             for (const auto& [text, number] : from->term_numbers_) texts[number] = text;
             for (std::size_t t = 0; t < texts.size(); ++t) {
@@ -84,8 +84,11 @@ struct merger<bm25_index> {
                 auto& to = out.terms_[at->second];
                 for (const auto& posting : term.postings) {
                     if (!kept(posting)) continue;
-                    to.postings.push_back({renumbered[posting.key], posting.frequency, posting.length});
-                    to.best.add(posting.frequency, posting.length);
+                    const float length = from->lengths_[posting.key];
+                    to.postings.push_back({renumbered[posting.key], posting.frequency});
+                    to.codes.add(to.postings, [](const auto&) { return 1.0; });  // all are renewed below
+                    to.best.add(posting.frequency, length);
+                    ++out.postings_;
                     if (out.options_.positions) {
                         const auto places = from->positions(term, posting);
                         to.first_positions.push_back(static_cast<std::uint32_t>(to.positions.size()));
@@ -96,6 +99,7 @@ struct merger<bm25_index> {
             }
         }
         for (auto& key : out.keys_) std::ranges::sort(key.terms);
+        out.renew_codes();
         return out;
     }
 
@@ -115,9 +119,10 @@ struct merger<bm25_index> {
     static unit_id unit_of(const bm25_index& index, std::size_t key) noexcept { return index.keys_[key].unit; }
 
    private:
-    static std::uint32_t add_key(bm25_index& out, const bm25_index::key_data& key) {
+    static std::uint32_t add_key(bm25_index& out, const bm25_index::key_data& key, float length) {
         const auto number = static_cast<std::uint32_t>(out.keys_.size());
         out.keys_.push_back({key.unit, key.exact_length, {}, true});
+        out.lengths_.push_back(length);
         out.keys_.back().terms.reserve(key.terms.size());
         auto& own = out.keys_of_[key.unit];
         own.push_back(number);

@@ -121,6 +121,7 @@ struct saved<bm25_index> {
         bm25_index index(std::move(words), options);
         index.total_length_ = in.number<double>();
         read_keys(index, in, known);
+        index.coded_ = index.saturation(index.average_length());
         const std::size_t terms = in.count(16);
         index.terms_.reserve(terms);
         index.term_numbers_.reserve(terms);
@@ -152,6 +153,7 @@ struct saved<bm25_index> {
                 index.counted_ += key.exact_length > 0.0;
                 total += key.exact_length;
             }
+            index.lengths_.push_back(bm25_index::scored_length(key.exact_length, index.options_));
             index.keys_.push_back(std::move(key));
         }
         // Sums of many numbers differ by their order, and lengths that were taken out again leave rounding behind.
@@ -183,11 +185,12 @@ struct saved<bm25_index> {
                 in.refuse(concat("posting ", i, " of term ", detail::quoted(text), " names key ", keys[i]));
             if (!is_finite(frequencies[i]) || frequencies[i] <= 0.0f)
                 in.refuse(concat("term ", detail::quoted(text), " occurs ", frequencies[i], " times"));
-            t.postings.push_back(
-                {keys[i], frequencies[i], bm25_index::scored_length(index.keys_[keys[i]].exact_length, index.options_)});
-            t.best.add(frequencies[i], t.postings.back().length);
+            t.postings.push_back({keys[i], frequencies[i]});
+            t.codes.add(t.postings, [&](const auto& p) { return index.saturated(index.coded_, p); });
+            t.best.add(frequencies[i], index.lengths_[keys[i]]);
             index.keys_[keys[i]].terms.push_back(number);
         }
+        index.postings_ += count;
         if (index.options_.positions) t.first_positions.assign(first.begin(), first.end());
         index.terms_.push_back(std::move(t));
     }

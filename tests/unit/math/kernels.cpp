@@ -188,6 +188,29 @@ TEST_CASE("byte products are exact at every level, extreme codes included, in or
             }
 }
 
+TEST_CASE("sums of codes are the same integers at every level, and those that reach a bound are selected") {
+    std::mt19937 random(8);
+    for (const simd level : levels_here())
+        for (const std::size_t n : {0u, 1u, 7u, 8u, 15u, 16u, 31u, 32u, 33u, 63u, 64u, 100u, 200u})
+            for (const std::uint16_t factor : std::vector<std::uint16_t>{0, 1, 255, 256, 4711, 65'253}) {
+                std::vector<std::uint8_t> codes(n);
+                for (auto& c : codes) c = static_cast<std::uint8_t>(random() % 4 == 0 ? 255 : random() % 256);
+                std::vector<std::uint16_t> sums(n + 1, 250), expected = sums;
+                for (std::size_t i = 0; i < n; ++i)
+                    expected[i] = static_cast<std::uint16_t>(250 + codes[i] * std::uint32_t{factor} / 256);
+                detail::kernels_at(level).add_codes(codes.data(), n, factor, sums.data());
+                REQUIRE(sums == expected);
+                for (const std::uint16_t least : {std::uint16_t{1}, expected[n / 2], std::uint16_t{65'253}}) {
+                    std::vector<std::uint32_t> reached, positions(n + 1, 12345);
+                    for (std::size_t i = 0; i < n; ++i)
+                        if (sums[i] >= least) reached.push_back(static_cast<std::uint32_t>(i));
+                    const std::size_t found =
+                        detail::kernels_at(level).select_sums(sums.data(), n, least, positions.data());
+                    REQUIRE(std::vector(positions.begin(), positions.begin() + static_cast<std::ptrdiff_t>(found)) == reached);
+                }
+            }
+}
+
 TEST_CASE("what reaches a bound is selected, in ascending order, equal values included") {
     std::mt19937 random(4);
     for (const simd level : levels_here())
