@@ -1,6 +1,7 @@
 // A layer: one population of keys that a library keeps for its units, and the version of who makes them.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <span>
@@ -17,6 +18,7 @@
 #include "../core/unit.hpp"
 #include "../expand/expansion.hpp"
 #include "../expand/key_expander.hpp"
+#include "../model/plan.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -35,8 +37,15 @@ class layer {
         if (version_.empty())
             detail::raise<usage_error>("layer.version", "quarry::layer: an expander needs a version, such as \"1\"");
         asks_ = PreparingExpander<X>;
-        make_ = [held = std::make_shared<const X>(std::move(expander))](
-                    source_ref source, std::span<const unit_id> units, std::stop_token stop, build_report& report) {
+        const auto held = std::make_shared<const X>(std::move(expander));
+        if (asks_)
+            plan_ = [held](source_ref source, std::span<const unit_id> units, const plan_options& options) {
+                if constexpr (requires { { held->plan(source, units, options) } -> std::same_as<call_plan>; })
+                    return held->plan(source, units, options);
+                else
+                    return call_plan{.calls = units.size()};
+            };
+        make_ = [held](source_ref source, std::span<const unit_id> units, std::stop_token stop, build_report& report) {
             if constexpr (PreparingExpander<X>) {
                 const auto prepared = held->prepare(source, units, expansion_run{std::move(stop)});
                 report.expansion = prepared.report();
@@ -60,12 +69,18 @@ class layer {
         return make_(source, units, std::move(stop), report);
     }
 
+    /// What asking for these units would take. Where the expander cannot say, a call a unit.
+    call_plan plan(source_ref source, std::span<const unit_id> units, const plan_options& options = {}) const {
+        return plan_ ? plan_(source, units, options) : call_plan{};
+    }
+
    private:
     key_kind kind_;
     unit_kind level_;
     std::string version_;
     bool vectors_, asks_ = false;
     std::function<std::vector<key>(source_ref, std::span<const unit_id>, std::stop_token, build_report&)> make_;
+    std::function<call_plan(source_ref, std::span<const unit_id>, const plan_options&)> plan_;  // null: asks nobody
 };
 
 }  // namespace QUARRY_NAMESPACE

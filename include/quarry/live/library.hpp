@@ -42,6 +42,7 @@
 #include "../detail/sha256.hpp"
 #include "../detail/text.hpp"
 #include "../model/embedder.hpp"
+#include "../model/plan.hpp"
 #include "../store/bytes.hpp"
 #include "../store/saved_corpus.hpp"
 #include "generation.hpp"
@@ -95,8 +96,7 @@ struct change_plan {
     std::size_t added = 0, replaced = 0, unchanged = 0, removed = 0, not_found = 0;  // articles
     std::size_t texts_to_embed = 0;
     std::size_t texts_reused = 0;  // embedded before: for these articles, or remembered by a cached embedder
-    std::size_t units_to_ask_for =
-        0;  // of layers that ask a model for their keys: how many texts, only the model knows
+    call_plan calls{};  // of models that are asked for keys; texts that come of them are not among those to embed
 };
 
 /// See the head of this file. Every member may be called from several threads, `now` and searches beside all others.
@@ -136,7 +136,7 @@ class library {
     }
 
     /// What `apply` would do now. Grows and expands, but asks no model and embeds nothing.
-    change_plan plan(const change& c) const;
+    change_plan plan(const change& c, const plan_options& options = {}) const;
 
     /// Merges all parts into one, without what was removed. Says whether there was anything to merge. Changes may go on
     /// meanwhile.
@@ -162,7 +162,7 @@ class library {
         std::vector<std::vector<key>> keys{};  // by layer; units by their place
         std::vector<unit_id> gone{};           // articles that are replaced or removed
         change_report report{};
-        std::size_t units_to_ask_for = 0;
+        call_plan calls{};
     };
     // Rows by text, normalised: of replaced articles, and bought.
     struct known_rows {
@@ -171,7 +171,8 @@ class library {
         std::size_t calls = 0;
     };
 
-    prepared prepare(const change& c, const generation& g, bool ask) const;
+    // Planned: no model is asked.
+    prepared prepare(const change& c, const generation& g, const plan_options* planned = nullptr) const;
     void collect_rows(const generation& g, std::span<const unit_id> gone, known_rows& known) const;
     void buy_rows(const change& c, prepared& p, known_rows& known) const;
     std::shared_ptr<const detail::library_part> part_of(prepared& p, const known_rows& known, std::size_t first) const;
@@ -269,7 +270,8 @@ library<E>::library(E embedder, std::vector<layer> layers, library_options optio
 }
 
 template <Embedder E>
-typename library<E>::prepared library<E>::prepare(const change& c, const generation& g, bool ask) const {
+typename library<E>::prepared library<E>::prepare(const change& c, const generation& g,
+                                                     const plan_options* planned) const {
     prepared p{detail::merger<corpus>::empty_like(frame_->empty)};
     std::set<std::string_view> named;
     const auto name = [&](const std::string& id) {
@@ -324,8 +326,8 @@ typename library<E>::prepared library<E>::prepare(const change& c, const generat
     for (const layer& l : frame_->layers) {
         const std::vector<unit_id> units = detail::units_of(p.units, l.level());
         build_report made;
-        if (l.asks() && !ask) {
-            p.units_to_ask_for += units.size();
+        if (l.asks() && planned) {
+            p.calls += l.plan(p.units, units, *planned);
             p.keys.emplace_back();
             continue;
         }
@@ -470,7 +472,7 @@ change_report library<E>::apply(const change& c) {
     known_rows known;
     for (;;) {
         std::shared_ptr<const generation> g = now();
-        prepared p = prepare(c, *g, true);
+        prepared p = prepare(c, *g);
         if (p.gone.empty() && p.units.size() == 0) return p.report;
         collect_rows(*g, p.gone, known);
         buy_rows(c, p, known);
@@ -491,14 +493,14 @@ change_report library<E>::apply(const change& c) {
 }
 
 template <Embedder E>
-change_plan library<E>::plan(const change& c) const {
+change_plan library<E>::plan(const change& c, const plan_options& options) const {
     const auto g = now();
-    const prepared p = prepare(c, *g, false);
+    const prepared p = prepare(c, *g, &options);
     known_rows known;
     collect_rows(*g, p.gone, known);
     change_plan out{
         p.report.added,    p.report.replaced, p.report.unchanged, p.report.removed, p.report.not_found, 0, 0,
-        p.units_to_ask_for};
+        p.calls};
     std::set<detail::text_name> wanted;
     for (std::size_t l = 0; l < frame_->layers.size(); ++l) {
         if (!frame_->layers[l].has_vectors()) continue;

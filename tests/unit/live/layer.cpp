@@ -30,5 +30,10 @@ TEST_CASE("a layer gives the keys of its expander, and says what it is") {
 
 TEST_CASE("an expander that asks a model says so") {
     const auto model = [](const prompt&) { return std::string("<context>about something</context>"); };
-    CHECK(layer(contextual(model), "1").asks());
+    const layer l(contextual(model), "1");
+    CHECK(l.asks());
+    corpus c = toy::corpus_of({"one two"});
+    const std::vector<unit_id> chunk{c.add_part(unit_id{0}, {.span = {0, 3}})};
+    CHECK(l.plan(c, chunk).calls == 1);
+    CHECK(layer(identity{}, "1").plan(c, chunk).calls == 0);
 }

@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "quarry/expand/metadata_keys.hpp"
+#include "quarry/expand/questions.hpp"
+#include "quarry/model/cache.hpp"
 #include "quarry/model/embedding_cache.hpp"
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 #include "support/living.hpp"
+#include "support/scripted_generator.hpp"
 
 using namespace quarry;
 
@@ -114,6 +117,35 @@ TEST_CASE("a plan says beforehand how many texts a change would embed, and asks 
     cached_kb.upsert(three_sentences("a"));
     cached_kb.remove("a");
     CHECK(cached_kb.plan({.upsert = {three_sentences("a")}}).texts_to_embed == 0);
+}
+
+TEST_CASE("a plan says which calls of a model a change would take and what they cost, without remembered ones") {
+    const scripted_generator model([](const prompt&) { return completion("What is it?"); });
+    reply_store replies;
+    std::vector<layer> layers = living::layers();
+    layers.emplace_back(questions(cached(model, replies), {.of = unit_kind::article}), "1");
+    living::library kb{{}, layers, living::options()};
+    const change both{.upsert = {three_sentences("a"), three_sentences("b")}};
+    // A token a byte, a dollar a token of a reply: two calls of a hundred.
+    const plan_options prices{.price = {.output = 1e6},
+                              .tokens = [](std::string_view text) { return text.size(); }};
+    const change_plan planned = kb.plan(both, prices);
+    CHECK(model.calls() == 0);
+    CHECK(planned.calls.calls == 2);
+    CHECK(planned.calls.remembered == 0);
+    CHECK(planned.calls.tokens.output == 200);
+    CHECK(planned.calls.dollars == Approx(200.0));
+    kb.apply(both);
+    CHECK(model.calls() == 2);
+    std::size_t read = 0;
+    for (const prompt& p : model.asked()) read += p.system().size() + p.text().size();
+    const token_usage& tokens = planned.calls.tokens;
+    CHECK(tokens.input + tokens.cache_write + tokens.cache_read == read);
+
+    kb.remove("a");
+    const change_plan again = kb.plan({.upsert = {three_sentences("a"), three_sentences("c", "something else.")}});
+    CHECK(again.calls.calls == 1);
+    CHECK(again.calls.remembered == 1);
 }
 
 TEST_CASE("a reader keeps the generation it pinned, and so does an answer") {
