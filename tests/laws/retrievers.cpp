@@ -264,6 +264,7 @@ TEST_CASE("laws: probed and narrowed") {
     laws::retriever(chunk_words() | narrowed_by(more_words{}), questions);
     laws::retriever(hybrid(words(), meaning()) | step_by_step(decompose(in_parts{}), in_parts{}), questions,
                     {.prefix_up_to = 1000});
+    laws::retriever(hybrid(words(), meaning()) | probed_by<bounded>(more_words{}), questions);
 }
 
 TEST_CASE("laws: diversify") {

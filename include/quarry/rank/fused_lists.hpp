@@ -1,4 +1,4 @@
-// Fused lists: reciprocal rank fusion of lists whose number is known only when the question is there.
+// Fused lists: fusion of lists whose number is known only when the question is there, by rank or by exact scores.
 //
 // `fuse` combines legs, which are types; this combines what several searches of one question returned, for the
 // retrievers that make them: probed, step_by_step, adaptive, cross_modal.
@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -21,13 +24,15 @@ struct list_place {
     std::size_t list, at;
 };
 
-inline float part_of(const rrf& fusion, const std::vector<leg_list>& lists, const list_place& p) {
+template <Fuser F>
+float part_of(const F& fusion, const std::vector<leg_list>& lists, const list_place& p) {
     return fusion.contribution(lists[p.list].summary, lists[p.list].ranks[p.at], lists[p.list].hits[p.at].score);
 }
 
 // One entry for the sum and one below it for every list, as `fuse` keeps them; the key is that of the best part.
-inline void note_fused(request& q, const rrf& fusion, const std::vector<leg_list>& lists,
-                       const std::vector<list_place>& places, hit<rrf_scale>& h) {
+template <Fuser F>
+void note_fused(request& q, const F& fusion, const std::vector<leg_list>& lists, const std::vector<list_place>& places,
+                hit<typename F::scale>& h) {
     std::uint32_t below = no_entry;
     const key_table* keys = nullptr;
     float best = 0.0f;
@@ -41,14 +46,14 @@ inline void note_fused(request& q, const rrf& fusion, const std::vector<leg_list
         below = q.note({list.scale, own, found.key, list.ranks[places[i].at], found.score, list.summary.weight, score,
                         trail, below});
     }
-    h.trail = q.note({rrf_scale::name, keys, h.via, 0, h.score, 1.0f, h.score, below});
+    h.trail = q.note({F::scale::name, keys, h.via, 0, h.score, 1.0f, h.score, below});
 }
 
 /// The k best units of all lists. The weights are in the lists' summaries.
 ///
-/// Order  score descending, then unit id. A list adds weight / (k + rank), and equal scores of a list share a rank.
-inline results<rrf_scale> fused_lists(request& q, const rrf& fusion, const std::vector<leg_list>& lists,
-                                      std::size_t k) {
+/// Order  score descending, then unit id. By rank a list adds weight / (k + rank), and equal scores of a list share one.
+template <Fuser F>
+results<typename F::scale> fused_lists(request& q, const F& fusion, const std::vector<leg_list>& lists, std::size_t k) {
     std::vector<std::pair<unit_id, std::vector<list_place>>> units;
     std::unordered_map<unit_id, std::size_t> where;
     std::size_t candidates = 0;
@@ -58,7 +63,7 @@ inline results<rrf_scale> fused_lists(request& q, const rrf& fusion, const std::
             if (fresh) units.push_back({lists[l].hits[i].unit, {}});
             units[found->second].second.push_back({l, i});
         }
-    std::vector<std::pair<hit<rrf_scale>, std::size_t>> all;
+    std::vector<std::pair<hit<typename F::scale>, std::size_t>> all;
     std::vector<float> parts;
     for (std::size_t u = 0; u < units.size(); ++u) {
         parts.clear();
@@ -69,14 +74,48 @@ inline results<rrf_scale> fused_lists(request& q, const rrf& fusion, const std::
     const std::size_t kept = (std::min)(k, all.size());
     std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
                       [](const auto& a, const auto& b) { return better(a.first, b.first); });
-    results<rrf_scale> out;
+    results<typename F::scale> out;
     for (std::size_t i = 0; i < kept; ++i) {
         out.hits.push_back(all[i].first);
         note_fused(q, fusion, lists, units[all[i].second].second, out.hits.back());
     }
     for (const auto& list : lists) out.state = (std::max)(out.state, list.state);
-    q.tell({trace_code::fused, rrf_scale::name, candidates, units.size()});
+    q.tell({trace_code::fused, F::scale::name, candidates, units.size()});
     return out;
+}
+
+/// Adds to each list of `base`, searched by the request of the same place, the exact scores of the units that only others
+/// returned. Says what a unit that none returned could reach at most; nothing where there is no such unit.
+template <BoundedRetriever Base, Fuser F>
+std::optional<float> complete_lists(const Base& base, std::span<request* const> requests, const F& fusion,
+                                    std::vector<leg_list>& lists) {
+    std::vector<float> most;
+    for (const leg_list& list : lists)
+        if (!list.exhausted) most.push_back(fusion.contribution(list.summary, 0, list.hits.back().score));
+    std::vector<unit_id> all;
+    for (const leg_list& list : lists)
+        for (const scored_key& h : list.hits) all.push_back(h.unit);
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        leg_list& list = lists[i];
+        if (list.hits.empty()) continue;
+        std::vector<unit_id> own, missing;
+        for (const scored_key& h : list.hits) own.push_back(h.unit);
+        std::ranges::sort(own);
+        std::ranges::set_difference(all, own, std::back_inserter(missing));
+        std::erase_if(missing, [&](unit_id unit) { return !requests[i]->admits(unit); });
+        for (const scored_key& s : base.score(*requests[i], missing)) {
+            if (s.key == no_key) continue;
+            require_finite_score(s.score, list.scale, s.unit);
+            list.hits.push_back(s);
+            list.ranks.push_back(0);
+            list.trails.push_back(no_entry);
+        }
+    }
+    if (most.empty()) return std::nullopt;
+    sort_ascending(most);
+    return fusion.combine(most);
 }
 
 }  // namespace QUARRY_NAMESPACE::detail

@@ -2,6 +2,7 @@
 //
 //     search | narrowed_by(schema_reader(fields))       one text under a narrower filter; scores keep their scale
 //     search | probed_by(rewrite(model))                several texts, one search each, fused by rank
+//     search | probed_by<bounded>(rewrite(model))       the same, fused by exact scores
 //
 // The filter that a prober read is ANDed with the query's own filter and scope; it can only take away. A prober is
 // optional: where it throws, comes too late or is not paid for, the question is searched as it was asked, the result is
@@ -14,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -46,14 +48,17 @@ struct narrow_options {
     bool fail_quietly = true;  // search plainly where the prober throws; false: its exception is the caller's
 };
 
-struct probe_options {
-    rrf fusion{};                    // its weights are not used: probes have their own
+template <Fuser Fusion>
+struct fused_probe_options {
+    Fusion fusion{};                 // its weights are not used: probes have their own
     float original_weight = 1.0f;    // the question's own list; it is always searched
     bool beside_unfiltered = false;  // also search every text without the prober's filter, and fuse these lists in
     relaxation relax = relaxation::all;
     bool obey_limit = true;
     bool fail_quietly = true;
 };
+
+using probe_options = fused_probe_options<rrf>;
 
 namespace detail {
 
@@ -176,12 +181,16 @@ class narrowed_retriever : public retriever_interface<narrowed_retriever<Base, P
     narrow_options options_;
 };
 
-template <Retriever Base, QueryProber Prober>
-class probed_retriever : public retriever_interface<probed_retriever<Base, Prober>> {
-   public:
-    using scale = rrf_scale;
+template <Retriever Base, QueryProber Prober, Fuser Fusion = rrf>
+class probed_retriever : public retriever_interface<probed_retriever<Base, Prober, Fusion>> {
+    static constexpr bool exact = detail::needs_exact_scores<Fusion>;
+    static_assert(!exact || BoundedRetriever<Base>,
+                  "quarry: this fuser needs a search that can score given units and knows its bounds; use rrf for others");
 
-    probed_retriever(Base base, Prober prober, probe_options options)
+   public:
+    using scale = typename Fusion::scale;
+
+    probed_retriever(Base base, Prober prober, fused_probe_options<Fusion> options)
         : base_(std::move(base)), prober_(std::move(prober)), options_(std::move(options)) {
         options_.fusion.check();
         detail::checked_weights(std::span(&options_.original_weight, 1), 1);
@@ -241,7 +250,9 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
 
     results<scale> fused(request& q, std::vector<request> children, const std::vector<float>& weights,
                          std::size_t k) const {
-        const std::size_t fetch = (std::max)(k, options_.fusion.fetch);
+        std::size_t fetch = (std::max)(k, options_.fusion.fetch);
+        if constexpr (exact) fetch = (std::max)(fetch, k > SIZE_MAX / 5 ? SIZE_MAX : 5 * k);
+        check_weights(weights);
         bool degraded = false;
         const detail::optional_stage more{&options_, stage_name, options_.fail_quietly && children.size() > 1};
         detail::attempt(q, more, degraded,
@@ -250,21 +261,41 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
         std::vector<request*> requests;
         for (std::size_t i = 0; i < searched; ++i) requests.push_back(&children[i]);
         std::vector<char> late(searched);  // further texts are optional, one by one
-        const auto lists = detail::searched_lists(q, requests, [&](std::size_t i, request& r) -> detail::leg_list {
-            late[i] = i != 0 && more.fails_quietly && r.late();
-            if (late[i]) return {};
-            return detail::list_of(base_.run(r, fetch), fetch, weights[i]);
-        });
-        if (std::ranges::count(late, true) != 0)
-            detail::leave_out(q, more, "the query's deadline has passed", degraded);
-        auto out = detail::fused_lists(q, options_.fusion, lists, k);
-        if (degraded) out.state = result_state::degraded;
-        return out;
+        for (;;) {
+            auto lists = detail::searched_lists(q, requests, [&](std::size_t i, request& r) -> detail::leg_list {
+                late[i] = i != 0 && more.fails_quietly && r.late();
+                if (late[i]) return {};
+                auto list = detail::list_of(base_.run(r, fetch), fetch, weights[i]);
+                if constexpr (exact) list.summary.bounds = base_.bounds(r);
+                return list;
+            });
+            std::optional<float> beyond;
+            if constexpr (exact) beyond = detail::complete_lists(base_, std::span(requests), options_.fusion, lists);
+            auto out = detail::fused_lists(q, options_.fusion, lists, k);
+            // Could a unit that no list holds be better than the k-th? Equal is not certain.
+            if (beyond && k != 0 && !(out.size() >= k && out.hits.back().score > std::nextafter(*beyond, detail::unbounded))) {
+                const std::size_t wider = fetch > SIZE_MAX / 2 ? SIZE_MAX : 2 * fetch;
+                q.tell({trace_code::widened, scale::name, fetch, wider});
+                fetch = wider;
+                continue;
+            }
+            if (std::ranges::count(late, true) != 0)
+                detail::leave_out(q, more, "the query's deadline has passed", degraded);
+            if (degraded) out.state = result_state::degraded;
+            return out;
+        }
+    }
+
+    // What a fuser asks of its weights holds for those of probes.
+    void check_weights(const std::vector<float>& weights) const {
+        Fusion with = options_.fusion;
+        with.weights = weights;
+        with.check();
     }
 
     Base base_;
     Prober prober_;
-    probe_options options_;
+    fused_probe_options<Fusion> options_;
 };
 
 /// Searches for the prober's first text under its filter; the base's scores stay what they are.
@@ -280,14 +311,17 @@ auto narrowed_by(Prober prober, narrow_options options = {}) {
 
 /// Searches for the question and each of the prober's texts, and fuses the lists by rank.
 ///
-/// Order   score descending, then unit id. A list adds weight / (k + rank).
+/// `probed_by<bounded>(...)` fuses by exact scores instead: the best k of all units, however many were fetched. Which of
+/// the two is better was not measured, for want of judged rewrites.
+///
+/// Order   score descending, then unit id. By rank a list adds weight / (k + rank).
 /// Cost    the prober's calls, one search of the base a text, one embedding call for all texts; where calls are counted,
-///         one for the question ahead of it.
-/// Errors  as above; usage_error `fuse.weights` for a weight that is negative or not finite.
-template <QueryProber Prober>
-auto probed_by(Prober prober, probe_options options = {}) {
+///         one for the question ahead of it. By exact scores also the scores of what other texts found.
+/// Errors  as above; usage_error `fuse.weights` for a weight that is negative or not finite, or above 1 where bounded.
+template <Fuser Fusion = rrf, QueryProber Prober>
+auto probed_by(Prober prober, fused_probe_options<Fusion> options = {}) {
     return stage{[prober = std::move(prober), options]<Retriever Base>(Base base) {
-        return probed_retriever<Base, Prober>(std::move(base), prober, options);
+        return probed_retriever<Base, Prober, Fusion>(std::move(base), prober, options);
     }};
 }
 

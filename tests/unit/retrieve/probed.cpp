@@ -156,6 +156,76 @@ TEST_CASE("several texts are searched and fused by rank, the question always amo
           w.words().retrieve("heat", 1).matched(w.words().retrieve("heat", 1)[0]).has_value());
 }
 
+namespace {
+
+// A leg that searches for its own words, whatever is asked.
+template <class Base>
+struct asking : retriever_interface<asking<Base>> {
+    using scale = typename Base::scale;
+    Base base;
+    std::string own;
+
+    asking(Base b, std::string words) : base(std::move(b)), own(std::move(words)) {}
+    source_ref source() const { return base.source(); }
+    results<scale> run(request& q, std::size_t k) const {
+        request child = q.narrowed(nullptr, own);
+        return base.run(child, k);
+    }
+    std::vector<scored_key> score(request& q, std::span<const unit_id> units) const {
+        request child = q.narrowed(nullptr, own);
+        return base.score(child, units);
+    }
+    score_bounds bounds(request& q) const {
+        request child = q.narrowed(nullptr, own);
+        return base.bounds(child);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("texts fused by exact scores are the legs of a bounded fusion, however few are fetched first") {
+    corpus c;
+    std::uint32_t seed = 1;
+    const auto below = [&](std::uint32_t n) { return ((seed = seed * 1664525u + 1013904223u) >> 8) % n; };
+    for (int i = 0; i < 200; ++i) {
+        std::string text;
+        for (std::uint32_t w = 0; w < 3 + below(9); ++w) text += "w" + std::to_string(below(12)) + "x ";
+        c.add({.id = std::to_string(i), .text = text});
+    }
+    const lexical_base kb = build(c, identity{});
+    const auto base = lexical(kb.bm25);
+    const auto prober = made{[](question&) { return proposal({{"w3x w4x", .5f}, {"w5x"}, {"nothing of that"}}); }};
+    for (const std::size_t k : {1u, 5u, 40u, 500u}) {
+        CAPTURE(k);
+        const auto twin = fuse(bounded{.weights = {1.0f, .5f, 1.0f}}, base, asking(base, "w3x w4x"), asking(base, "w5x"))
+                              .retrieve("w1x w2x", k);
+        for (const std::size_t fetch : {1u, 100u, 1000u}) {
+            CAPTURE(fetch);
+            const auto found =
+                (base | probed_by<bounded>(prober, {.fusion = {.fetch = fetch}})).retrieve("w1x w2x", k);
+            static_assert(std::same_as<std::remove_cvref_t<decltype(found[0])>, hit<bounded_scale>>);
+            REQUIRE(found.size() == twin.size());
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                CHECK(found[i].unit == twin[i].unit);
+                CHECK(found[i].score == twin[i].score);
+            }
+        }
+    }
+    const auto heavy = made{[](question&) { return proposal({{"w3x", 2.0f}}); }};
+    CHECK(code_of([&] { (base | probed_by<bounded>(heavy)).retrieve("w1x", 3); }) == "fuse.weights");
+}
+
+TEST_CASE("by exact scores, a list under the prober's filter gives nothing to what the filter leaves out") {
+    const world w;
+    const auto prober = made{[](question&) { return proposal({}, eq("owner", "Ada")); }};
+    const auto search = w.words() | probed_by<bounded>(prober, {.beside_unfiltered = true});
+    trace told;
+    const auto found = search.retrieve(query("heat").traced(told), 10);
+    CHECK(ids(found) == "ac");  // Ada's page in both lists, the other in one
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].score > found[1].score);
+}
+
 TEST_CASE("without a second text the order is that of the plain search") {
     const world w;
     const auto nothing = made{[](question&) { return proposal({}); }};
