@@ -291,10 +291,9 @@ dense_base build_vectors(const S& source, const X& expander, const E& embedder, 
     return out;
 }
 
-// A temporary source would dangle: give it a name first.
 template <UnitSource S, class... Rest>
-void build(const S&&, const Rest&...) = delete;
+void build(const S&&, const Rest&...) = delete;  // a temporary source would dangle: give it a name first
 template <UnitSource S, class... Rest>
-void build_vectors(const S&&, const Rest&...) = delete;
+void build_vectors(const S&&, const Rest&...) = delete;  // the same
 
 }  // namespace QUARRY_NAMESPACE
