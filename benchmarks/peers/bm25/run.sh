@@ -1,7 +1,8 @@
 #!/bin/sh
 # How long does BM25 take beside Lucene 9.12? run.sh BENCH_BM25 (Maven and a JDK are needed)
 #
-# The same 200,000 texts and questions, top 10, one thread, processes in turns; medians of three.
+# The same 200,000 texts and questions, top 10, one thread, processes in turns; medians of three, in processor time of
+# the thread that searches.
 set -eu
 bench=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)

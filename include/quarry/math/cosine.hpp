@@ -24,11 +24,14 @@ inline double dot(std::span<const float> a, std::span<const float> b) noexcept {
 /// The Euclidean length of a row. Finite for every row of finite floats.
 inline double norm(std::span<const float> row) noexcept { return std::sqrt(dot(row, row)); }
 
-/// The cosine of two rows, in [-1, 1]; 0 if either is zero.
-inline float cosine(std::span<const float> a, std::span<const float> b) noexcept {
-    const double lengths = norm(a) * norm(b);
+/// The cosine of two rows whose lengths are known, in [-1, 1]; 0 if either is zero.
+inline float cosine(std::span<const float> a, double length_of_a, std::span<const float> b, double length_of_b) noexcept {
+    const double lengths = length_of_a * length_of_b;
     return lengths == 0.0 ? 0.0f : static_cast<float>(std::clamp(dot(a, b) / lengths, -1.0, 1.0));
 }
+
+/// The cosine of two rows, in [-1, 1]; 0 if either is zero.
+inline float cosine(std::span<const float> a, std::span<const float> b) noexcept { return cosine(a, norm(a), b, norm(b)); }
 
 /// Scales a row to length 1, in place. Says whether it could: a zero row stays zero.
 ///

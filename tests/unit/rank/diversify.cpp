@@ -126,6 +126,47 @@ TEST_CASE("marginal relevance: duplicates, zero rows, order of selection") {
     CHECK(pick(east, five, 100, .5f).size() == 5);
 }
 
+TEST_CASE("the picks and their scores are those of the loop that compares all candidates with every pick, to the bit") {
+    std::mt19937 random(6);
+    constexpr std::size_t d = 7;
+    const auto by_loop = [](std::span<const float> relevance, std::span<const float> flat, std::size_t k, float lambda,
+                            bool clamp) {
+        std::vector<float> nearest(relevance.size(), clamp ? 0.0f : -1.0f);
+        std::vector<bool> taken(relevance.size());
+        std::vector<mmr_pick> picks;
+        while (picks.size() < std::min(k, relevance.size())) {
+            std::size_t best = relevance.size();
+            float best_score = 0.0f;
+            for (std::size_t i = 0; i < relevance.size(); ++i) {
+                const float score = picks.empty() ? relevance[i] : lambda * relevance[i] - (1.0f - lambda) * nearest[i];
+                if (!taken[i] && (best == relevance.size() || score > best_score)) best = i, best_score = score;
+            }
+            taken[best] = true;
+            picks.push_back({best, best_score});
+            for (std::size_t i = 0; i < relevance.size(); ++i)
+                nearest[i] = std::max(nearest[i], cosine(flat.subspan(i * d, d), flat.subspan(best * d, d)));
+        }
+        return picks;
+    };
+    for (int round = 0; round < 20; ++round) {
+        const std::size_t n = 1 + random() % 200;
+        std::vector<float> flat(n * d), relevance(n);
+        for (float& x : flat) x = static_cast<float>(static_cast<int>(random() % 5) - 2);  // many equal rows, some zero
+        for (float& x : relevance) x = static_cast<float>(random() % 9) * 0.1f;
+        for (const float lambda : {0.0f, .3f, .9f, 1.0f})
+            for (const bool clamp : {false, true}) {
+                const auto picks = pick_by_mmr(relevance, flat, 40, lambda, clamp);
+                const auto expected = by_loop(relevance, flat, 40, lambda, clamp);
+                REQUIRE(picks.size() == expected.size());
+                for (std::size_t i = 0; i < picks.size(); ++i) {
+                    CAPTURE(n, lambda, clamp, i);
+                    REQUIRE(picks[i].candidate == expected[i].candidate);
+                    REQUIRE(picks[i].score == expected[i].score);
+                }
+            }
+    }
+}
+
 TEST_CASE("the picks are those of the textbook loop") {
     std::mt19937 random(5);
     for (int round = 0; round < 60; ++round) {
