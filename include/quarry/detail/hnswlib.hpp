@@ -14,6 +14,8 @@
 #include <mutex>
 #include <new>
 #include <span>
+#include <utility>
+#include <vector>
 
 #if !defined(NO_MANUAL_VECTORIZATION)
 #define NO_MANUAL_VECTORIZATION  // otherwise version 0.6 defines functions that may stand in one file only
@@ -69,6 +71,39 @@ class row_graph {
         grown->visited_list_pool_->releaseVisitedList(visited_);
         graph_ = std::move(grown);
         capacity_ = capacity;
+    }
+
+    /// The highest level that a row has links on.
+    int level(std::uint32_t row) const noexcept { return graph_->element_levels_[row]; }
+    /// At most so many links on a level.
+    std::size_t most_links(int level) const noexcept { return level == 0 ? 2 * links_ : links_; }
+
+    /// Fills an empty one, whose seed decides the levels of the rows: `put(levels, row, level, to)` writes a row's links on
+    /// a level to `to`, which has room for `most_links`, and says how many.
+    template <class Put>
+    void restore(std::size_t rows, Put put) {
+        reserve(rows);
+        std::vector<int> levels(rows);
+        for (int& level : levels) level = graph_->getRandomLevel(graph_->mult_);
+        for (std::uint32_t row = 0; row < rows; ++row) {
+            const int level = levels[row];
+            std::memset(graph_->get_linklist0(row), 0, graph_->size_data_per_element_);
+            graph_->setExternalLabel(row, row);
+            std::memcpy(graph_->getDataByInternalId(row), &row, sizeof row);
+            if (level > 0) {
+                const std::size_t bytes = graph_->size_links_per_element_ * static_cast<std::size_t>(level) + 1;
+                graph_->linkLists_[row] = static_cast<char*>(std::calloc(bytes, 1));
+                if (!graph_->linkLists_[row]) throw std::bad_alloc();
+            }
+            graph_->element_levels_[row] = level;
+            graph_->cur_element_count = row + 1;  // its destructor frees the lists below this
+            for (int l = 0; l <= level; ++l) {
+                ::hnswlib::linklistsizeint* const list = l == 0 ? graph_->get_linklist0(row) : graph_->get_linklist(row, l);
+                graph_->setListCount(list, static_cast<unsigned short>(put(std::as_const(levels), row, l, list + 1)));
+            }
+            if (level > graph_->maxlevel_) graph_->enterpoint_node_ = row, graph_->maxlevel_ = level;
+        }
+        size_ = rows;
     }
 
     /// Requires  room. After a call that throws the graph is not to be used any more.

@@ -123,6 +123,11 @@ class dense_rows {
     /// whoever reads them from a file has seen the end of it. Errors  data_error `dense.stored`.
     template <class Fill>
     void restore(std::span<const held> keys, key_id next_key, Fill fill) {
+        restore(keys, next_key, fill, [](std::size_t) { return false; });
+    }
+    /// The same where row i was dropped if `dropped(i)`.
+    template <class Fill, class Dropped>
+    void restore(std::span<const held> keys, key_id next_key, Fill fill, Dropped dropped) {
         const auto refuse = [&](const std::string& why) {
             raise<data_error>("dense.stored", concat(where_, ": these are no rows of an index: ", why));
         };
@@ -149,6 +154,8 @@ class dense_rows {
                 const double length = norm(one);
                 if (!is_finite(length) || (is_cosine && !(length > 0.999 && length < 1.001)))
                     wrong = i;
+                else if (dropped(i))
+                    leave_out(one, length);
                 else
                     count_in(keys[i].unit, one, length);
             }
@@ -164,6 +171,13 @@ class dense_rows {
             rows_.write(rows.first(count), to);
             rows = rows.subspan(count);
         });
+    }
+
+    /// What was counted while rows were dropped: their sums, which removals leave rounding in, and the most keys of a
+    /// unit, which does not fall. Requires  sums near those of the rows.
+    void restore_counts(std::span<const double> sum, std::size_t most) {
+        sum_.assign(sum.begin(), sum.end());
+        units_.raise_most(most);
     }
 
     /// Drops the rows for which `gone(i)`; the others move up and keep their keys. Says how many went.
@@ -289,6 +303,11 @@ class dense_rows {
         units_.add(unit);
         if (has_bytes_) bytes_.add(added);
         count_in_sums(added, length);
+    }
+    void leave_out(std::span<const float> dropped, double length) noexcept {
+        units_.skip();
+        if (has_bytes_) bytes_.add(dropped);
+        longest_ = (std::max)(longest_, length);
     }
     void count_in_sums(std::span<const float> added, double length) noexcept {
         best_kernels().add_up(added.data(), dimension_, sum_.data());

@@ -15,6 +15,7 @@
 #include "../core/ids.hpp"
 #include "../core/key_index.hpp"
 #include "../core/scale.hpp"
+#include "../detail/saved.hpp"
 #include "dense_rows.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -132,6 +133,7 @@ class basic_flat_index {
     std::size_t memory() const noexcept { return rows_.memory(); }
 
    private:
+    friend struct detail::saved<basic_flat_index>;
     detail::dense_rows<S> rows_;
     flat_options options_;
 };

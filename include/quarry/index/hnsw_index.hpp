@@ -20,6 +20,7 @@
 #include "../core/key_index.hpp"
 #include "../core/scale.hpp"
 #include "../detail/hnswlib.hpp"
+#include "../detail/saved.hpp"
 #include "../detail/text.hpp"
 #include "../math/kernels.hpp"
 #include "dense_rows.hpp"
@@ -164,7 +165,10 @@ class basic_hnsw_index {
         return rows_->memory() + dead_.capacity() / 8 + (graph_ ? graph_->memory() : 0);
     }
 
+    const hnsw_options& options() const noexcept { return options_; }
+
    private:
+    friend struct detail::saved<basic_hnsw_index>;
     using store = detail::dense_rows<S>;
 
     static detail::graph_distance distance(const void* a, const void* b, const void* context) {

@@ -41,6 +41,9 @@ class unit_rows {
         most_ = (std::max)(most_, static_cast<std::size_t>(of_unit.count));
     }
 
+    /// The next row is nobody's. Requires  room.
+    void skip() noexcept { next_.push_back(none); }
+
     /// The unit's first row, or `none`.
     std::uint32_t first(unit_id unit) const noexcept {
         const auto found = pages_.find(page_of(unit));
@@ -72,6 +75,9 @@ class unit_rows {
         });
         return rows;
     }
+
+    /// At least so many, where more were counted before some were dropped.
+    void raise_most(std::size_t most) noexcept { most_ = (std::max)(most_, most); }
 
     bool contains(unit_id unit) const noexcept { return first(unit) != none; }
     std::size_t most() const noexcept { return most_; }

@@ -196,28 +196,30 @@ struct saved<bm25_index> {
     }
 };
 
-// In two sections: what a row is of, and the rows themselves, which are read into their place.
+// Dense rows in two sections: what a row is of, and the rows themselves, which are read into their place. `R` has
+// `dimension`, `keys`, `next_key` and `stored`.
 template <ProductScale S>
-struct saved<basic_flat_index<S>> {
-    using index_type = basic_flat_index<S>;
+struct saved_rows {
+    using held = typename dense_rows<S>::held;
 
-    template <class Out>
-    static void write(const index_type& index, byte_writer<Out> out) {
+    template <class R, class Out>
+    static void write(const R& rows, byte_writer<Out>& out) {
         out.text(S::name);
-        out.count(index.dimension());
-        out.number(static_cast<std::uint8_t>(index.rows().format()));
-        out.number(static_cast<std::uint32_t>(index.next_key()));
-        out.count(index.size());
-        for (const auto& key : index.keys()) {
+        out.count(rows.dimension());
+        out.number(static_cast<std::uint8_t>(rows.stored().format()));
+        out.number(static_cast<std::uint32_t>(rows.next_key()));
+        out.count(rows.keys().size());
+        for (const held& key : rows.keys()) {
             out.number(static_cast<std::uint32_t>(key.unit));
             out.number(static_cast<std::uint32_t>(key.key));
         }
     }
-    template <class Out>
-    static void write_matrix(const index_type& index, byte_writer<Out> out) {
-        const row_store& rows = index.rows();
-        for (std::size_t first = 0; first < index.size(); first += rows.block()) {
-            const std::size_t some = (std::min)(rows.block(), index.size() - first);
+    template <class R, class Out>
+    static void write_matrix(const R& index, byte_writer<Out>& out) {
+        const row_store& rows = index.stored();
+        const std::size_t size = index.keys().size();
+        for (std::size_t first = 0; first < size; first += rows.block()) {
+            const std::size_t some = (std::min)(rows.block(), size - first);
             if (rows.format() == row_format::floats)
                 out.numbers(rows.floats(first, some));
             else
@@ -225,37 +227,71 @@ struct saved<basic_flat_index<S>> {
         }
     }
 
-    /// `matrix` has `left()`, and `read(bytes)` as section_stream has.
-    ///
-    /// Errors  usage_error `store.fingerprint` for vectors of another width or scale; data_error `dense.stored`.
-    template <class Matrix, class Known>
-    static index_type read(byte_reader in, Matrix matrix, std::size_t dimension, Known known) {
+    flat_options options{};
+    key_id next{};
+    std::vector<held> keys{};
+
+    /// Errors  usage_error `store.fingerprint` for vectors of another width or scale.
+    template <class Known>
+    saved_rows(byte_reader& in, std::uint64_t matrix_bytes, std::size_t dimension, Known known) {
         if (const std::string_view scale = in.text(); scale != S::name)
             raise<usage_error>("store.fingerprint", concat("quarry: the file's vectors are on the ", detail::quoted(scale),
                                                            " scale, this index is on ", detail::quoted(S::name)));
         if (const auto width = in.number<std::uint64_t>(); width != dimension || dimension == 0)
             raise<usage_error>("store.fingerprint", concat("quarry: the file's vectors have dimension ", width,
                                                            ", the embedder's have ", dimension));
-        flat_options options;
         options.rows = in.choice(row_format::halves, "format of rows");
-        const key_id next{in.number<std::uint32_t>()};
+        next = key_id{in.number<std::uint32_t>()};
         const std::size_t count = in.count(8);
-        std::vector<typename index_type::held> keys;
         keys.reserve(count);
         for (std::size_t i = 0; i < count; ++i) {
             const unit_id unit = read_known_unit(in, known);
             keys.push_back({unit, key_id{in.number<std::uint32_t>()}});
         }
-        in.require_end();
         const std::size_t row_bytes = row_store(dimension, options.rows).row_bytes();
-        if (matrix.left() % row_bytes != 0 || matrix.left() / row_bytes != count)
-            in.refuse(concat(count, " rows of ", row_bytes, " bytes are announced, and ", matrix.left(), " bytes there"));
-        return index_type::restored_by(dimension, keys, next, options, [&](std::span<char> rows) {
+        if (matrix_bytes % row_bytes != 0 || matrix_bytes / row_bytes != count)
+            in.refuse(concat(count, " rows of ", row_bytes, " bytes are announced, and ", matrix_bytes, " bytes there"));
+    }
+
+    /// Reads a block of rows; `matrix` has `read(bytes)` as section_stream has.
+    template <class Matrix>
+    auto from(Matrix& matrix) const {
+        return [size = options.rows == row_format::floats ? std::size_t{4} : 2, &matrix](std::span<char> rows) {
             matrix.read(rows);
-            if constexpr (std::endian::native == std::endian::big)
-                for (const std::size_t size = row_bytes / dimension; !rows.empty(); rows = rows.subspan(size))
-                    std::ranges::reverse(rows.first(size));
-        });
+            bring_into_order(rows, size);
+        };
+    }
+
+   private:
+    static void bring_into_order(std::span<char> numbers, std::size_t size) noexcept {
+        if constexpr (std::endian::native == std::endian::big)
+            for (; !numbers.empty(); numbers = numbers.subspan(size)) std::ranges::reverse(numbers.first(size));
+        else
+            static_cast<void>(numbers), static_cast<void>(size);
+    }
+};
+
+template <ProductScale S>
+struct saved<basic_flat_index<S>> {
+    using index_type = basic_flat_index<S>;
+
+    template <class Out>
+    static void write(const index_type& index, byte_writer<Out> out) {
+        saved_rows<S>::write(index.rows_, out);
+    }
+    template <class Out>
+    static void write_matrix(const index_type& index, byte_writer<Out> out) {
+        saved_rows<S>::write_matrix(index.rows_, out);
+    }
+
+    /// `matrix` has `left()`, and `read(bytes)` as section_stream has.
+    ///
+    /// Errors  usage_error `store.fingerprint` for vectors of another width or scale; data_error `dense.stored`.
+    template <class Matrix, class Known>
+    static index_type read(byte_reader in, Matrix matrix, std::size_t dimension, Known known) {
+        const saved_rows<S> rows(in, matrix.left(), dimension, known);
+        in.require_end();
+        return index_type::restored_by(dimension, rows.keys, rows.next, rows.options, rows.from(matrix));
     }
 };
 
