@@ -219,6 +219,7 @@ TEST_CASE("recorded orders are delivered as a careful reader delivers them") {
         CHECK(read.given == why.contains("given_order"));
         CHECK(read.echoed == why.contains("echoes_the_prompts_example"));
         CHECK(read.repeated == why.contains("duplicates"));
+        CHECK((read.order.size() < 8) == why.contains("missing"));
         given += read.given, echoed += read.echoed;
     }
     WARN("rerank_listwise: 14 replies, of which " << echoed << " are the prompt's example and " << given
