@@ -188,6 +188,14 @@ class request {
 
     source_ref source() const noexcept { return source_; }
 
+    /// A stage searched by the words of `child` in place of this request's: its rows are the question's from here on.
+    void searched_as(const request& child) { searched_as_ = child.name(); }
+    /// The row by which a leg searched `index` for this request, or null if none did.
+    const std::vector<float>* row_in(callable_identity index) const {
+        const std::vector<float>* row = memo_->find(index, name());
+        return row || searched_as_.empty() ? row : memo_->find(index, searched_as_);
+    }
+
     /// What a search may return.
     accept allowed() const noexcept { return selection_.returned(); }
     const selection& selected() const noexcept { return selection_; }
@@ -345,6 +353,7 @@ class request {
     selection selection_;
     std::shared_ptr<const std::string> own_text_{};  // of a child with other words
     std::shared_ptr<const std::vector<std::string>> imagined_{};
+    std::string searched_as_{};  // the name of a child
     std::string_view text_;
 };
 
@@ -401,6 +410,7 @@ inline std::uint32_t request::join(request& branch) {
     account& mine = *spent_;
     const account& its = *branch.spent_;
     memo_->absorb(*branch.memo_);
+    if (searched_as_.empty()) searched_as_ = branch.searched_as_;
     mine.paid += its.paid;
     mine.told_cost += its.told_cost;
     if (mine.told) mine.told->append(its.own_told);

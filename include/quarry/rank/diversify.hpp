@@ -146,7 +146,7 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
 
     // The question's row, from the leg that searched the index. An embedder of our own makes it where there is none.
     std::vector<float> question_row(request& q) const {
-        if (const std::vector<float>* known = q.remembered().find(index_, q.name())) return *known;
+        if (const std::vector<float>* known = q.row_in(index_)) return *known;
         if (const std::vector<float>* known = q.remembered().find(token_.get(), q.name())) return *known;
         if constexpr (embeds) {
             q.pay({.calls = 1, .texts = 1});

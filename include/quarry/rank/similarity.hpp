@@ -76,7 +76,7 @@ class similar_retriever : public retriever_interface<similar_retriever<Base, Ind
             k, [&](std::size_t n) { return base_.run(q, (std::min)(n, most)); },
             [&](std::vector<hit<scale>> hits) {
                 if (hits.empty()) return hits;
-                const std::vector<float>* probe = q.remembered().find(index_, q.name());
+                const std::vector<float>* probe = q.row_in(index_);
                 if (!probe)
                     detail::raise<usage_error>(
                         "similarity.no_probe",

@@ -150,6 +150,7 @@ class narrowed_retriever : public retriever_interface<narrowed_retriever<Base, P
             detail::attempt(q, {&options_, stage_name, options_.fail_quietly}, unpaid,
                             [&] { detail::prepare(base_, std::span(&child, 1)); });
         auto found = unpaid ? results<scale>{} : base_.run(child, wanted);
+        if (!found.empty()) q.searched_as(child);
         if (!found.empty() || wanted == 0) return found;
         if (unpaid || first.text != q.text()) {  // all its words, before any condition is given up
             request whole = detail::child_under(q, p->narrowed, {}, stage_name);

@@ -1,6 +1,7 @@
 #include "quarry/rank/diversify.hpp"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <random>
@@ -10,6 +11,7 @@
 #include "quarry/index/flat_index.hpp"
 #include "quarry/rank/fuse.hpp"
 #include "quarry/retrieve/dense.hpp"
+#include "quarry/retrieve/probed.hpp"
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 #include "support/lists.hpp"
@@ -265,6 +267,18 @@ TEST_CASE("the candidates of a fusion are compared by the vectors, and their key
         CHECK(found.notes()[entry.from].stage == "rrf");
         CHECK(entry.key == hit.via);
     }
+}
+
+TEST_CASE("where a prober searched by other words, candidates are compared with those") {
+    const base b({0, 1}, {{1, 0}, {1, .01f}, {0, 1}, {.7f, .7f}});
+    const auto other_words = [](question&) -> probed_query { return {.probes = {{"other words"}}}; };
+    const auto narrowed = b.leaf() | narrowed_by(other_words);
+    CHECK(toy::units((narrowed | diversify(b.vectors)).retrieve("q", 4)) ==
+          toy::units((b.leaf() | diversify(b.vectors)).retrieve("other words", 4)));
+    const query on_an_executor = query("q").run_on([](const std::function<void()>& task) { task(); });
+    const auto legs = fuse(rrf{}, narrowed, toy::listed<bm25_scale>(b.articles, {{1, 3.0f}}));
+    for (const query& q : {query("q"), on_an_executor})
+        CHECK((legs | diversify(b.vectors)).retrieve(q, 4)[0].unit == unit_id{2});
 }
 
 TEST_CASE("without a leg that embedded the question there is nothing to compare with, and it says so") {
