@@ -365,12 +365,7 @@ inline unit_set corpus::made_of_one(unit_id article) const {
 
 inline unit_set corpus::matching(const selection_criteria& criteria, const filter* scope_condition) const {
     unit_set set = criteria.where ? evaluate(checked(*criteria.where, schema_)).yes : unit_set::all(size());
-    if (scope_condition) {
-        const unit_set allowed = evaluate(checked(*scope_condition, schema_)).yes;
-        unit_set both(size());
-        set.for_each([&](unit_id unit) { if (allowed.contains(unit)) both.insert(unit); });
-        return both;
-    }
+    if (scope_condition) set &= evaluate(checked(*scope_condition, schema_)).yes;
     return set;
 }
 
@@ -399,12 +394,8 @@ inline corpus::outcome corpus::evaluate(const filter& f) const {
     everywhere = unit_set::all(size());
     for (const filter& child_filter : f.children()) {
         const outcome child = evaluate(child_filter);
-        const unit_set& kept = conjunction ? child.yes : child.no;
-        const unit_set& added = conjunction ? child.no : child.yes;
-        unit_set still(size());
-        everywhere.for_each([&](unit_id unit) { if (kept.contains(unit)) still.insert(unit); });
-        everywhere = std::move(still);
-        added.for_each([&](unit_id unit) { anywhere.insert(unit); });
+        everywhere &= conjunction ? child.yes : child.no;
+        anywhere |= conjunction ? child.no : child.yes;
     }
     return out;
 }

@@ -64,7 +64,7 @@ class query {
     query& under(budget b) & { return set(budget_, std::move(b)); }
     query& stop_on(std::stop_token token) & { return set(stop_, std::move(token)); }
     /// Where legs of a fusion and further texts of a prober run, side by side. The answer and the order of ledger and
-    /// trace are what they are in one thread; callables, the clock and retrievers of your own must bear several threads.
+    /// trace are what they are in one thread; callables, the clock and retrievers of yours must bear several threads.
     query& run_on(executor e) & { return set(executor_, std::move(e)); }
     query& traced(trace& t) & { return set(trace_, &t); }
     /// The question's row for legs of this embedder or a copy of it: what it made of a picture, or what was computed

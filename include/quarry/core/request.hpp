@@ -77,8 +77,8 @@ class memo {
 /// Single-threaded and not copyable; made by `retriever_interface::retrieve`. Stages that search for other words or
 /// under a narrower filter make a child of it, see `narrowed`.
 ///
-/// Errors  `cancelled` (`query.stopped`, `budget.model_calls`, `budget.model_tokens`, `budget.rerank_pairs`; for what is
-///         optional also `budget.deadline`), usage_error `query.prepared`, `scope.example`, and what the source's
+/// Errors  `cancelled` (`query.stopped`, `budget.model_calls`, `budget.model_tokens`, `budget.rerank_pairs`; for what
+///         is optional also `budget.deadline`), usage_error `query.prepared`, `scope.example`, and what the source's
 ///         `select` throws.
 class request {
     // What a request and its children have in common besides the memo.
@@ -370,9 +370,7 @@ inline selection both(const selection& a, const selection& b) {
         if (!x && !y) return nullptr;
         if (!x || !y) return std::make_shared<unit_set>(x ? *x : *y);
         auto set = std::make_shared<unit_set>(*x);
-        x->for_each([&](unit_id unit) {
-            if (!y->contains(unit)) set->erase(unit);
-        });
+        *set &= *y;
         return set;
     };
     return selection(std::move(expression), common(a.returned().units, b.returned().units),

@@ -3,8 +3,8 @@
 // A value the caller owns and hands to a query (`query(...).traced(t)`). Entries are codes and numbers, made cheap;
 // turning them into words happens in `to_string`, when somebody looks.
 //
-// Stages tell what they did when they have done it, so the time and the cost of an event are those since the event before
-// it: a stage's own, without the stages below it. What ran side by side is told leg by leg, each with times of its own.
+// Stages tell what they did when they have done it, so the time and the cost of an event are those since the event
+// before it: a stage's own, without the stages below it. What ran side by side is told leg by leg, each with its times.
 #pragma once
 
 #include <chrono>

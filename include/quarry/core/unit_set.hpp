@@ -24,7 +24,9 @@ class unit_set {
 
     static unit_set all(std::size_t universe) {
         unit_set set(universe);
-        for (std::size_t i = 0; i < universe; ++i) set.insert(unit_at(i));
+        for (std::uint64_t& word : set.words_) word = ~std::uint64_t{0};
+        if (universe % 64 != 0) set.words_.back() >>= 64 - universe % 64;
+        set.count_ = universe;
         return set;
     }
 
@@ -43,6 +45,23 @@ class unit_set {
     /// False for ids outside the universe: a unit added after the set was made is not in it.
     bool contains(unit_id unit) const noexcept {
         return index_of(unit) < universe_ && (words_[index_of(unit) / 64] & bit(unit)) != 0;
+    }
+
+    /// Leaves what `other` holds too.
+    unit_set& operator&=(const unit_set& other) noexcept {
+        count_ = 0;
+        for (std::size_t w = 0; w < words_.size(); ++w) {
+            words_[w] &= w < other.words_.size() ? other.words_[w] : 0;
+            count_ += static_cast<std::size_t>(std::popcount(words_[w]));
+        }
+        return *this;
+    }
+    /// Adds what `other` holds.  Requires  other.universe() <= universe().
+    unit_set& operator|=(const unit_set& other) noexcept {
+        for (std::size_t w = 0; w < other.words_.size(); ++w) words_[w] |= other.words_[w];
+        count_ = 0;
+        for (const std::uint64_t word : words_) count_ += static_cast<std::size_t>(std::popcount(word));
+        return *this;
     }
 
     /// Lets it hold units below `universe` too. Requires  universe() <= universe.

@@ -112,16 +112,15 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
             rows = rows_of(q, candidates);
             const std::vector<float> probe = question_row(q);
             const std::size_t d = index_->dimension();
-            std::vector<float> kept;
             for (std::size_t i = 0; i < candidates.size(); ++i) {
-                const auto row = std::span<const float>(rows).subspan(i * d, d);
+                const auto row = std::span(rows).subspan(i * d, d);
                 const float c = cosine(row, probe);
                 if (c < options_.floor) continue;
+                if (pool.size() != i) std::ranges::copy(row, rows.data() + pool.size() * d);
                 pool.push_back(i);
                 relevance.push_back(c);
-                kept.insert(kept.end(), row.begin(), row.end());
             }
-            rows = std::move(kept);
+            rows.resize(pool.size() * d);
         });
         if (degraded) {
             out.state = result_state::degraded;

@@ -357,8 +357,11 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
     }
 
     static table candidates(const lists& found) {
+        std::size_t most = 0;
+        for (const auto& list : found) most += list.hits.size();
         table units;
-        std::unordered_map<unit_id, std::size_t> place;
+        units.reserve(most);
+        std::unordered_map<unit_id, std::size_t> place(most);
         for (std::size_t leg = 0; leg < n; ++leg)
             for (std::size_t i = 0; i < found[leg].hits.size(); ++i) {
                 const scored_key& h = found[leg].hits[i];

@@ -121,3 +121,28 @@ TEST_CASE("a selection remembers the state of its source, and a default-made one
     CHECK(source_state{identity, 8} != state);
     CHECK(source_state{std::make_shared<const int>(0), 7} != state);
 }
+
+TEST_CASE("what two sets share and what they hold together is what one unit after the other gives, counts too") {
+    for (const std::size_t size : {0u, 1u, 63u, 64u, 65u, 200u}) {
+        unit_set a(size), b(size), shared_by_both(size), together(size), one_by_one(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            const unit_id unit = unit_at(i);
+            if (i % 3 == 0) a.insert(unit);
+            if (i % 5 < 2) b.insert(unit);
+            if (i % 3 == 0 && i % 5 < 2) shared_by_both.insert(unit);
+            if (i % 3 == 0 || i % 5 < 2) together.insert(unit);
+            one_by_one.insert(unit);
+        }
+        CHECK(unit_set::all(size) == one_by_one);
+        unit_set both = a, either = a;
+        both &= b;
+        either |= b;
+        CHECK(both == shared_by_both);
+        CHECK(either == together);
+    }
+    unit_set large = unit_set::all(100);
+    large &= unit_set::all(10);
+    CHECK(large.count() == 10);
+    large |= unit_set::all(70);
+    CHECK(large.count() == 70);
+}
