@@ -26,7 +26,9 @@
 #include "../core/error.hpp"
 #include "../detail/floats.hpp"
 #include "../detail/text.hpp"
+#include "byte_rows.hpp"
 #include "cosine.hpp"
+#include "kernels.hpp"
 #include "svd.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -59,10 +61,10 @@ struct clustering {
 
 /// Groups n rows of d floats, row-major, into at most `clusters` groups, each row into one.
 ///
-/// Order   the same rows give the same groups, whatever else runs; across instruction sets rows may change sides where
-///         two centres are equally near to within rounding.
-/// Cost    n * clusters * d an iteration, about 3 (clusters + 1) log(clusters) n d / 2 for a start; n + 256 clusters
-///         floats beside rows and centres, so never a matrix of n by n.
+/// Order   the same rows give the same groups, whatever else runs; each row goes to the centre that is nearest in double,
+///         the first of equals. Across instruction sets another start may be drawn where rounding decides.
+/// Cost    n * clusters * d an iteration, about 3 (clusters + 1) log(clusters) n d / 2 for a start; n (d + 28)
+///         bytes and 128 clusters floats beside rows and centres, so never a matrix of n by n.
 /// Errors  usage_error `kmeans.options` for 0 clusters or restarts; `kmeans.rows` if the floats are no whole number of
 ///         rows, or d is 0; `kmeans.not_finite`; `kmeans.zero_row` for a row without a direction (spherical).
 inline clustering kmeans(std::span<const float> rows, std::size_t d, const kmeans_options& options = {});
@@ -95,15 +97,19 @@ inline double squared_distance(std::span<const float> a, std::span<const float> 
 /// One run of k-means over rows that were checked and, for the spherical form, scaled.
 class kmeans_run {
    public:
-    kmeans_run(std::span<const float> rows, std::size_t d, const kmeans_options& options, std::uint64_t seed)
-        : rows_(rows), d_(d), n_(rows.size() / d), options_(options), random_(seed), squares_(n_) {
-        for (std::size_t i = 0; i < n_; ++i) squares_[i] = dot(row(i), row(i));
+    // `bytes`  the same rows, or null.
+    kmeans_run(std::span<const float> rows, std::size_t d, const byte_rows* bytes, const kmeans_options& options,
+               std::uint64_t seed)
+        : rows_(rows), d_(d), n_(rows.size() / d), bytes_(bytes), options_(options), random_(seed), squares_(n_), lengths_(n_) {
+        for (std::size_t i = 0; i < n_; ++i) squares_[i] = dot(row(i), row(i)), lengths_[i] = std::sqrt(squares_[i]);
     }
+
+    // Rows of greater length have no bounds in floats.
+    static constexpr double longest = 1e15;
 
     clustering run() {
         choose_starts();
         out_.cluster_of.assign(n_, 0);
-        nearest_.assign(n_, 0.0);
         for (std::size_t round = 0; round < (std::max)(options_.iterations, std::size_t{1}); ++round) {
             const bool moved = assign();
             const bool repaired = fill_empty();
@@ -117,6 +123,9 @@ class kmeans_run {
    private:
     std::span<const float> row(std::size_t i) const noexcept { return rows_.subspan(i * d_, d_); }
     std::span<float> centroid(std::size_t c) noexcept { return std::span(out_.centroids).subspan(c * d_, d_); }
+    std::span<const float> centroid(std::size_t c) const noexcept {
+        return std::span(out_.centroids).subspan(c * d_, d_);
+    }
 
     // Uniform in [0, 1).
     double uniform() noexcept { return (random_.symmetric() + 1.0) / 2.0; }
@@ -176,31 +185,126 @@ class kmeans_run {
         return last;
     }
 
-    // Every row to its nearest centre, the first of those that are equally near. In blocks, so that the products of all
-    // rows with all centres never exist at once.
+    // A centre as a block is compared with it. By how much an estimate of a product may be off is a sum of two products,
+    // one of the row's and one of the centre's inaccuracy.
+    struct compared_centre {
+        double half;                         // of its square: the nearest has the largest product with a row, less this
+        float more, less;                    // the same, and what may be lost in floats
+        float length = 0.0f, error = 0.0f;   // times a row's error and length
+        byte_probe_constants constants{};
+        bool trusted = true;
+    };
+
+    static float around(const compared_centre& c, float error, float length) noexcept {
+        return c.length * error + c.error * length;
+    }
+
+    // Every row to its nearest centre, the first of those that are equally near.
     bool assign() {
-        constexpr std::size_t block = 256;
-        std::vector<double> half(out_.clusters);
-        for (std::size_t c = 0; c < out_.clusters; ++c) half[c] = dot(centroid(c), centroid(c)) / 2.0;
-        std::vector<float> products;
+        encode_centres();
         bool moved = false;
         for (std::size_t first = 0; first < n_; first += block) {
             const std::size_t count = (std::min)(block, n_ - first);
-            products.resize(count * out_.clusters);
-            approximate_products(out_.centroids, rows_.subspan(first * d_, count * d_), d_, products);
-            for (std::size_t i = 0; i < count; ++i) {
-                const float* p = products.data() + i * out_.clusters;
-                std::size_t best = 0;
-                double most = -std::numeric_limits<double>::infinity();
-                for (std::size_t c = 0; c < out_.clusters; ++c)
-                    if (const double near = static_cast<double>(p[c]) - half[c]; near > most) most = near, best = c;
-                std::uint32_t& own = out_.cluster_of[first + i];
-                moved = moved || own != best;
-                own = static_cast<std::uint32_t>(best);
-                nearest_[first + i] = squares_[first + i] - 2.0 * most;
-            }
+            estimate(first, count);
+            moved = assign_block(first, count) || moved;
         }
         return moved;
+    }
+
+    // Bounds of all products decide for most rows; for the others, products in double.
+    bool assign_block(std::size_t first, std::size_t count) {
+        float least[block], error[block], length[block];
+        std::int32_t found[block] = {}, last[block] = {};
+        for (std::size_t i = 0; i < block; ++i) {
+            const double whole = i < count ? lengths_[first + i] : 0.0;
+            const double off = !bytes_ ? product_error(d_, whole)
+                               : i < count ? static_cast<double>(bytes_->constants(first).error[i]) : 0.0;
+            error[i] = float_above(off + slack * whole);
+            length[i] = float_above(whole * (1.0 + slack) + off);
+            least[i] = -std::numeric_limits<float>::max();
+        }
+        for (std::size_t c = 0; c < out_.clusters; ++c) {
+            const compared_centre centre = centres_[c];
+            const float* near = estimates_.data() + c * block;
+            for (std::size_t i = 0; i < block; ++i) {
+                const float low = near[i] - around(centre, error[i], length[i]) - centre.more;
+                least[i] = low > least[i] ? low : least[i];
+            }
+        }
+        for (std::size_t c = 0; c < out_.clusters; ++c) {
+            const compared_centre centre = centres_[c];
+            const float* near = estimates_.data() + c * block;
+            for (std::size_t i = 0; i < block; ++i) {
+                const bool may = near[i] + around(centre, error[i], length[i]) - centre.less >= least[i];
+                found[i] += may ? 1 : 0;
+                last[i] = may ? static_cast<std::int32_t>(c) : last[i];
+            }
+        }
+        bool moved = false;
+        for (std::size_t i = 0; i < count; ++i) {
+            const bool trusted = lengths_[first + i] <= longest;
+            const auto may = [&](std::size_t c) {
+                return !trusted || estimates_[c * block + i] + around(centres_[c], error[i], length[i]) - centres_[c].less >= least[i];
+            };
+            const auto best = trusted && found[i] == 1 ? static_cast<std::uint32_t>(last[i]) : nearest_of(first + i, may);
+            moved = moved || out_.cluster_of[first + i] != best;
+            out_.cluster_of[first + i] = best;
+        }
+        return moved;
+    }
+
+    template <class May>
+    std::uint32_t nearest_of(std::size_t i, May may) const noexcept {
+        std::size_t best = 0;
+        double most = -std::numeric_limits<double>::infinity();
+        for (std::size_t c = 0; c < out_.clusters; ++c)
+            if (may(c))
+                if (const double near = dot(row(i), centroid(c)) - centres_[c].half; near > most) most = near, best = c;
+        return static_cast<std::uint32_t>(best);
+    }
+
+    void encode_centres() {
+        centres_.clear();
+        if (bytes_) codes_.resize(out_.clusters * bytes_->stride());
+        for (std::size_t c = 0; c < out_.clusters; ++c) {
+            const double square = dot(centroid(c), centroid(c)), half = square / 2.0, length = std::sqrt(square);
+            compared_centre one{half, float_above(half * (1.0 + slack)), float_below(half * (1.0 - slack)),
+                                float_above(length), float_above(slack * length), {}, true};
+            if (bytes_) {
+                const byte_probe probe = bytes_->encode(centroid(c), codes_.data() + c * bytes_->stride());
+                one.constants = probe.constants;
+                one.error = float_above(probe.error + slack * length);
+            }
+            // Bounds of what is very long or very short are not to be trusted: it may always be the nearest.
+            one.trusted = length >= 1e-15 && length <= longest;
+            if (!one.trusted) one.more = 1e35f, one.less = -1e35f, one.length = one.error = 0.0f;
+            centres_.push_back(one);
+        }
+        estimates_.resize(out_.clusters * block);
+    }
+
+    // estimates_[c * block + i]: the product of row first + i and centre c.
+    void estimate(std::size_t first, std::size_t count) {
+        const kernels& with = best_kernels();
+        if (!bytes_) {
+            with.products(rows_.data() + first * d_, count, d_, out_.centroids.data(), out_.clusters, estimates_.data(), block);
+            for (std::size_t c = 0; c < out_.clusters; ++c)
+                if (!centres_[c].trusted) std::fill_n(estimates_.data() + c * block, block, 0.0f);
+            return;
+        }
+        products_.resize(estimates_.size());
+        scratch_.resize(block * bytes_->stride());
+        with.byte_products_batch(bytes_->codes(first), bytes_->stride(), count, codes_.data(), out_.clusters,
+                                 products_.data(), scratch_.data());
+        float scale[block] = {};
+        std::copy_n(bytes_->constants(first).scale, count, scale);
+        for (std::size_t c = 0; c < out_.clusters; ++c) {
+            const byte_probe_constants centre = centres_[c].constants;
+            const std::int32_t* product = products_.data() + c * block;
+            float* near = estimates_.data() + c * block;
+            for (std::size_t i = 0; i < block; ++i)
+                near[i] = static_cast<float>(product[i] - centre.offset) * scale[i] * centre.scale;
+        }
     }
 
     // A group that lost all its rows gets the one that is farthest from its centre, of a group that has another.
@@ -208,6 +312,9 @@ class kmeans_run {
         std::vector<std::size_t> count(out_.clusters, 0);
         for (const std::uint32_t c : out_.cluster_of) ++count[c];
         bool repaired = false;
+        std::vector<double> nearest;  // squared distances of rows from their centres
+        if (std::ranges::count(count, std::size_t{0}) != 0)
+            for (std::size_t i = 0; i < n_; ++i) nearest.push_back(squared_distance(row(i), centroid(out_.cluster_of[i])));
         for (std::size_t c = 0; c < out_.clusters;) {
             if (count[c] != 0) {
                 ++c;
@@ -215,13 +322,13 @@ class kmeans_run {
             }
             std::size_t farthest = n_;
             for (std::size_t i = 0; i < n_; ++i)
-                if (count[out_.cluster_of[i]] > 1 && (farthest == n_ || nearest_[i] > nearest_[farthest])) farthest = i;
+                if (count[out_.cluster_of[i]] > 1 && (farthest == n_ || nearest[i] > nearest[farthest])) farthest = i;
             repaired = true;
             if (farthest != n_ &&
                 squared_distance(row(farthest), centroid(out_.cluster_of[farthest])) > 1e-12 * squares_[farthest]) {
                 --count[out_.cluster_of[farthest]];
                 out_.cluster_of[farthest] = static_cast<std::uint32_t>(c);
-                nearest_[farthest] = 0.0;
+                nearest[farthest] = 0.0;
                 count[c] = 1;
             } else {
                 drop(c);
@@ -246,7 +353,7 @@ class kmeans_run {
             const std::size_t c = out_.cluster_of[i];
             count[c] += 1.0;
             out_.inertia += squares_[i];
-            for (std::size_t j = 0; j < d_; ++j) sums[c * d_ + j] += static_cast<double>(rows_[i * d_ + j]);
+            best_kernels().add_up(row(i).data(), d_, sums.data() + c * d_);
         }
         for (std::size_t c = 0; c < out_.clusters; ++c) {
             const std::span<double> sum = std::span(sums).subspan(c * d_, d_);
@@ -277,11 +384,20 @@ class kmeans_run {
         out_.centroids = std::move(centroids);
     }
 
+    static constexpr std::size_t block = 64;   // rows that are compared with all centres together
+    static constexpr double slack = 0x1p-20;   // covers the handful of float roundings of a bound
+
     std::span<const float> rows_;
     std::size_t d_, n_;
+    const byte_rows* bytes_;
     const kmeans_options& options_;
     splitmix64 random_;
-    std::vector<double> squares_, nearest_;
+    std::vector<double> squares_, lengths_;
+    std::vector<compared_centre> centres_;
+    std::vector<std::int8_t> codes_;  // of the centres
+    std::vector<std::int32_t> products_;
+    std::vector<std::uint8_t> scratch_;
+    std::vector<float> estimates_;
     clustering out_;
 };
 
@@ -307,9 +423,17 @@ inline clustering kmeans(std::span<const float> rows, std::size_t d, const kmean
             detail::raise<usage_error>("kmeans.zero_row",
                                        detail::concat("quarry::kmeans: row ", i, " is zero and has no direction"));
     }
+    detail::byte_rows bytes(d);
+    bool all_fit = d >= detail::byte_rows::narrowest && d <= detail::byte_rows::widest;
+    for (std::size_t i = 0; all_fit && i < own.size() / d; ++i)
+        all_fit = norm(std::span<const float>(own).subspan(i * d, d)) <= detail::kmeans_run::longest;
+    if (all_fit) {
+        bytes.reserve(own.size() / d);
+        for (std::size_t i = 0; i < own.size() / d; ++i) bytes.add(std::span<const float>(own).subspan(i * d, d));
+    }
     clustering best;
     for (std::size_t r = 0; r < options.restarts; ++r) {
-        clustering one = detail::kmeans_run(own, d, options, options.seed + r).run();
+        clustering one = detail::kmeans_run(own, d, all_fit ? &bytes : nullptr, options, options.seed + r).run();
         if (r == 0 || one.inertia < best.inertia) best = std::move(one);
     }
     return best;

@@ -3,7 +3,10 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <random>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "support/catch.hpp"
 #include "support/errors.hpp"
@@ -111,6 +114,35 @@ TEST_CASE("kmeans: every row is in the group whose centre is nearest, and no gro
             }
             CHECK(astray == 0);
         }
+}
+
+TEST_CASE("kmeans: bounds decide nothing wrong: every row is with the centre that is nearest in double, at any width and length") {
+    std::mt19937 random(21);
+    std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+    for (const std::size_t d : {2u, 31u, 32u, 70u})
+        for (const bool spherical : {true, false})
+            for (const float size : {1.0f, 1e-17f, 1e14f, 1e16f}) {
+                constexpr std::size_t n = 150;
+                std::vector<float> rows(n * d);
+                for (std::size_t i = 0; i < n; ++i)
+                    for (std::size_t j = 0; j < d; ++j)
+                        // Close to each other, some equal, some with a single large component.
+                        rows[i * d + j] = i % 10 == 9  ? rows[(i - 1) * d + j]
+                                          : i % 7 == 3 ? (j == 0 ? 30.0f * size : 0.0f)
+                                                       : size * (1.0f + 0.05f * uniform(random));
+                const auto made = kmeans(rows, d, {.clusters = 9, .spherical = spherical, .restarts = 1, .iterations = 1000});
+                CAPTURE(d, spherical, size);
+                for (std::size_t i = 0; i < n; ++i) {
+                    std::vector<float> row(rows.begin() + static_cast<std::ptrdiff_t>(i * d),
+                                           rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * d));
+                    if (spherical) normalize(row);
+                    const auto near = [&](std::size_t c) {
+                        const auto centre = std::span(made.centroids).subspan(c * d, d);
+                        return dot(row, centre) - dot(centre, centre) / 2.0;
+                    };
+                    for (std::size_t c = 0; c < made.clusters; ++c) REQUIRE(near(made.cluster_of[i]) >= near(c));
+                }
+            }
 }
 
 TEST_CASE("kmeans: rows that coincide are one group, and it ends") {
