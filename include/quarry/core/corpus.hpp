@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -402,17 +403,35 @@ inline corpus::outcome corpus::evaluate(const filter& f) const {
 
 inline corpus::outcome corpus::evaluate_leaf(const filter& f) const {
     const column& c = columns_[*schema_.find(f.field())];
-    std::vector<truth> table{holds(f.op(), nullptr, f.values())};
-    for (const field_value& value : c.distinct) table.push_back(holds(f.op(), &value, f.values()));
+    // Three sets of 16 units in one number, so that a unit costs one look into the table and one shift.
+    constexpr std::uint64_t yes = 1, no = yes << 16, unstated = no << 16;
+    const auto bits_of = [](truth t) { return t == truth::yes ? yes : t == truth::no ? no : std::uint64_t{0}; };
+    std::vector<std::uint64_t> table;  // by code
+    table.push_back(unstated | bits_of(holds(f.op(), nullptr, f.values())));
+    for (const field_value& value : c.distinct) table.push_back(bits_of(holds(f.op(), &value, f.values())));
     outcome out{unit_set(size()), unit_set(size())};
-    for (std::size_t i = 0; i < units_.size(); ++i) {
-        const unit_id unit = unit_at(i);
-        truth t = table[c.codes[i]];
-        // A parent's id is lower than its children's, so its outcome is known already.
-        if (const auto parent = units_[i].parent; c.codes[i] == 0 && parent)
-            t = out.yes.contains(*parent) ? truth::yes : out.no.contains(*parent) ? truth::no : truth::unknown;
-        if (t == truth::yes) out.yes.insert(unit);
-        if (t == truth::no) out.no.insert(unit);
+    for (std::size_t first = 0; first < size(); first += 64) {
+        std::uint64_t all_yes = 0, all_no = 0, all_unstated = 0;
+        for (std::size_t part = first; part < (std::min)(first + 64, size()); part += 16) {
+            const std::size_t n = (std::min)(size() - part, std::size_t{16});
+            std::uint64_t bits = 0;
+            for (std::size_t i = 0; i < n; ++i) bits |= table[c.codes[part + i]] << i;
+            all_yes |= (bits & 0xFFFF) << (part - first);
+            all_no |= (bits >> 16 & 0xFFFF) << (part - first);
+            all_unstated |= (bits >> 32) << (part - first);
+        }
+        out.yes.assign_word(first / 64, all_yes);
+        out.no.assign_word(first / 64, all_no);
+        // A part that states nothing takes its parent's outcome. The parent's id is lower, so that is known already.
+        for (std::uint64_t rest = all_unstated; rest != 0; rest &= rest - 1) {
+            const unit_id unit = unit_at(first + static_cast<std::size_t>(std::countr_zero(rest)));
+            const auto parent = units_[index_of(unit)].parent;
+            if (!parent) continue;
+            for (unit_set* set : {&out.yes, &out.no}) {
+                if (set->contains(*parent)) set->insert(unit);
+                else set->erase(unit);
+            }
+        }
     }
     return out;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,7 +40,7 @@ class memo {
 
     /// The numbers remembered for (who, what), or null.
     const std::vector<float>* find(callable_identity who, std::string_view what) const {
-        return find_in(&memo::entries_, std::pair(who, std::string(what)));
+        return find_in(&memo::entries_, {who, what});
     }
     const std::vector<float>& keep(callable_identity who, std::string_view what, std::vector<float> numbers) {
         return entries_.insert_or_assign(std::pair(who, std::string(what)), std::move(numbers)).first->second;
@@ -47,7 +48,7 @@ class memo {
 
     /// The same for texts, such as a generator's reply. Texts and numbers do not meet.
     const std::string* find_text(callable_identity who, std::string_view what) const {
-        return find_in(&memo::texts_, std::pair(who, std::string(what)));
+        return find_in(&memo::texts_, {who, what});
     }
     const std::string& keep_text(callable_identity who, std::string_view what, std::string text) {
         return texts_.insert_or_assign(std::pair(who, std::string(what)), std::move(text)).first->second;
@@ -61,16 +62,27 @@ class memo {
 
    private:
     using name = std::pair<callable_identity, std::string>;
+    using name_view = std::pair<callable_identity, std::string_view>;
+
+    struct by_name {
+        using is_transparent = void;
+        template <class A, class B>
+        bool operator()(const A& a, const B& b) const noexcept {
+            return a.first != b.first ? std::less<>{}(a.first, b.first) : std::string_view(a.second) < b.second;
+        }
+    };
+    template <class Value>
+    using table = std::map<name, Value, by_name>;
 
     template <class Value>
-    const Value* find_in(std::map<name, Value> memo::*kept, const name& n) const {
+    const Value* find_in(table<Value> memo::*kept, const name_view& n) const {
         for (const memo* m = this; m; m = m->known_.get())
             if (const auto found = (m->*kept).find(n); found != (m->*kept).end()) return &found->second;
         return nullptr;
     }
 
-    std::map<name, std::vector<float>> entries_;
-    std::map<name, std::string> texts_;
+    table<std::vector<float>> entries_;
+    table<std::string> texts_;
     std::shared_ptr<const memo> known_;
 };
 

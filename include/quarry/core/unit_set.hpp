@@ -42,6 +42,13 @@ class unit_set {
         word &= ~bit(unit);
     }
 
+    /// Makes the members among units [64 w, 64 w + 64) those whose bits are set.  Requires  64 w + highest bit < universe().
+    void assign_word(std::size_t w, std::uint64_t bits) noexcept {
+        count_ += static_cast<std::size_t>(std::popcount(bits));
+        count_ -= static_cast<std::size_t>(std::popcount(words_[w]));
+        words_[w] = bits;
+    }
+
     /// False for ids outside the universe: a unit added after the set was made is not in it.
     bool contains(unit_id unit) const noexcept {
         return index_of(unit) < universe_ && (words_[index_of(unit) / 64] & bit(unit)) != 0;

@@ -388,10 +388,10 @@ inline void bm25_index::renew_codes() noexcept {
 // Codes bound scores the better the nearer the average length is to theirs. Making them again waits for an eighth of the
 // postings to change, so that it costs each posting that changes a few steps.
 inline void bm25_index::keep_codes_near() noexcept {
-    constexpr double far = 1.0 / 64.0;
+    constexpr double limit = 1.0 / 64.0;
     if (changed_postings_ < postings_ / 8) return;
     const auto change = saturation(average_length()).since(coded_);
-    if (change.most > 1.0 + far || change.least < 1.0 - far) renew_codes();
+    if (change.most > 1.0 + limit || change.least < 1.0 - limit) renew_codes();
 }
 
 inline const bm25_index::posting* bm25_index::find(const term_data& t, std::uint32_t key) const noexcept {

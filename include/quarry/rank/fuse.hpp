@@ -21,7 +21,6 @@
 #include <exception>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +29,7 @@
 #include "../core/retriever.hpp"
 #include "../detail/floats.hpp"
 #include "../detail/function_ref.hpp"
+#include "../detail/place_table.hpp"
 #include "../detail/text.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -361,13 +361,13 @@ class fused_retriever : public retriever_interface<fused_retriever<F, Legs...>> 
         for (const auto& list : found) most += list.hits.size();
         table units;
         units.reserve(most);
-        std::unordered_map<unit_id, std::size_t> place(most);
+        detail::place_table places(most);
         for (std::size_t leg = 0; leg < n; ++leg)
             for (std::size_t i = 0; i < found[leg].hits.size(); ++i) {
                 const scored_key& h = found[leg].hits[i];
-                const auto [at, fresh] = place.try_emplace(h.unit, units.size());
+                const auto [place, fresh] = places.meet(index_of(h.unit));
                 if (fresh) units.push_back({h.unit, {}});
-                detail::standing& s = units[at->second].second[leg];
+                detail::standing& s = units[place].second[leg];
                 if (!s.present) s = {h, found[leg].ranks[i], found[leg].trails[i], true};
             }
         return units;

@@ -9,12 +9,12 @@
 #include <iterator>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "../config.hpp"
 #include "../core/retriever.hpp"
+#include "../detail/place_table.hpp"
 #include "fuse.hpp"
 
 namespace QUARRY_NAMESPACE::detail {
@@ -55,13 +55,14 @@ void note_fused(request& q, const F& fusion, const std::vector<leg_list>& lists,
 template <Fuser F>
 results<typename F::scale> fused_lists(request& q, const F& fusion, const std::vector<leg_list>& lists, std::size_t k) {
     std::vector<std::pair<unit_id, std::vector<list_place>>> units;
-    std::unordered_map<unit_id, std::size_t> where;
     std::size_t candidates = 0;
+    for (const leg_list& list : lists) candidates += list.hits.size();
+    place_table places(candidates);
     for (std::size_t l = 0; l < lists.size(); ++l)
-        for (std::size_t i = 0; i < lists[l].hits.size(); ++i, ++candidates) {
-            const auto [found, fresh] = where.try_emplace(lists[l].hits[i].unit, units.size());
+        for (std::size_t i = 0; i < lists[l].hits.size(); ++i) {
+            const auto [place, fresh] = places.meet(index_of(lists[l].hits[i].unit));
             if (fresh) units.push_back({lists[l].hits[i].unit, {}});
-            units[found->second].second.push_back({l, i});
+            units[place].second.push_back({l, i});
         }
     std::vector<std::pair<hit<typename F::scale>, std::size_t>> all;
     std::vector<float> parts;

@@ -127,28 +127,28 @@ std::vector<float> bought_scores(request& q, const J& judge, std::span<const std
 template <Judge J>
 std::vector<float> judged_units(request& q, const J& judge, callable_identity who, std::span<const unit_id> units,
                                 const judging_options& options) {
-    std::vector<std::string> names;
-    for (const unit_id unit : units) names.push_back(concat(q.text(), '\0', index_of(unit)));
-    std::vector<std::size_t> fresh;
+    const auto name = [&](unit_id unit) { return concat(q.text(), '\0', index_of(unit)); };
+    std::vector<float> scores(units.size());
+    std::vector<std::size_t> fresh, begins;
     std::vector<std::string_view> passages;
-    std::vector<std::size_t> begins;
     for (std::size_t i = 0; i < units.size(); ++i) {
-        if (q.remembered().find(who, names[i])) continue;
+        if (const std::vector<float>* known = q.remembered().find(who, name(units[i]))) {
+            scores[i] = known->front();
+            continue;
+        }
         fresh.push_back(i);
         begins.push_back(passages.size());
         for (const std::string_view piece : pieces_of(q.source().text(units[i]), options.longest))
             passages.push_back(piece);
     }
+    if (fresh.empty()) return scores;
     begins.push_back(passages.size());
-    if (!fresh.empty()) {
-        const std::vector<float> bought = bought_scores(q, judge, std::span<const std::string_view>(passages), options);
-        for (std::size_t i = 0; i < fresh.size(); ++i) {
-            const auto at = [&](std::size_t p) { return bought.begin() + static_cast<std::ptrdiff_t>(p); };
-            q.remembered().keep(who, names[fresh[i]], {*std::max_element(at(begins[i]), at(begins[i + 1]))});
-        }
+    const std::vector<float> bought = bought_scores(q, judge, std::span<const std::string_view>(passages), options);
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+        const auto at = [&](std::size_t p) { return bought.begin() + static_cast<std::ptrdiff_t>(p); };
+        scores[fresh[i]] = *std::max_element(at(begins[i]), at(begins[i + 1]));
+        q.remembered().keep(who, name(units[fresh[i]]), {scores[fresh[i]]});
     }
-    std::vector<float> scores;
-    for (const std::string& name : names) scores.push_back(q.remembered().find(who, name)->front());
     return scores;
 }
 

@@ -146,3 +146,15 @@ TEST_CASE("what two sets share and what they hold together is what one unit afte
     large |= unit_set::all(70);
     CHECK(large.count() == 70);
 }
+
+TEST_CASE("a word of 64 units is assigned at once, and the count follows") {
+    unit_set set = unit_set::all(130);
+    set.assign_word(1, 5);
+    CHECK(set.count() == 64 + 2 + 2);
+    CHECK(set.contains(unit_at(64)));
+    CHECK_FALSE(set.contains(unit_at(65)));
+    CHECK(set.contains(unit_at(66)));
+    set.assign_word(2, 1);
+    CHECK(set.count() == 64 + 2 + 1);
+    CHECK_FALSE(set.contains(unit_at(129)));
+}
