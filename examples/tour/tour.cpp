@@ -167,7 +167,7 @@ int run_tour(const std::string& folder) {
     if (!explained.empty())
         std::cout << explained.unit(explained[0]).title() << ": " << explained.explain(explained[0])
                   << "\nWhat the pipeline did:\n"
-                  << to_string(steps);
+                  << to_string(steps.without_times());
 
     // 6. What a language model gets to read fits its budget, and what it writes back is checked against that.
     heading("6. From hits to an answer");
