@@ -100,8 +100,11 @@ int main(int argc, char** argv) {
     std::vector<quarry::unit_id> unit(base.n);
     for (std::size_t i = 0; i < base.n; ++i) unit[i] = quarry::unit_at(i);
     nlohmann::json cases = nlohmann::json::array();
-    for (const bool bytes : {true, false}) {
-        quarry::flat_index index(base.d, {.bytes = bytes});
+    const std::pair<const char*, quarry::flat_options> kinds[] = {{"flat", {}},
+                                                                  {"flat, bytes only", {.nibbles = false}},
+                                                                  {"flat, floats only", {.bytes = false}}};
+    for (const auto& [name, options] : kinds) {
+        quarry::flat_index index(base.d, options);
         index.add(unit, base.rows);
         const auto query = [&](std::size_t q) { return std::span(queries.row(q), base.d); };
         std::size_t mismatches = 0;
@@ -124,13 +127,12 @@ int main(int argc, char** argv) {
                 ours_batched.push_back(
                     bench::milliseconds([&] { index.search_batch(std::span(queries.row(0), together * base.d), k); }) /
                     static_cast<double>(together));
-            if (o.flag("peers") && bytes)
+            if (o.flag("peers") && options.nibbles && options.bytes)
                 eigen.push_back(bench::milliseconds([&] {
                                     for (std::size_t q = 0; q < single; ++q) with_eigen(base, queries.row(q), k);
                                 }) /
                                 static_cast<double>(single));
         }
-        const std::string name = bytes ? "flat" : "flat, floats only";
         const auto one = [&](const std::string& which, std::size_t m, double ms, std::size_t wrong) {
             return nlohmann::json{{"bench", which},
                                   {"n", base.n},

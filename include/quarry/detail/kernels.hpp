@@ -58,6 +58,11 @@ struct kernels {
     void (*byte_products_batch)(const std::uint8_t* codes, std::size_t stride, std::size_t count,
                                 const std::int8_t* probes, std::size_t m, std::int32_t* out, std::uint8_t* scratch);
 
+    // Blocks of 16 rows side by side in four bits, 4 bytes of each at a time: byte b of quad q has number 8 q + b below and
+    // 8 q + 4 + b above. out[i] is the sum of twice the i-th row's numbers times the probe's bytes, exact.
+    void (*nibble_products)(const std::uint8_t* blocks, std::size_t stride, std::size_t count, const std::int8_t* probe,
+                            std::int32_t* out);
+
     // The positions whose product could, by its bound, be at least `least`; says how many.
     std::size_t (*select_bytes)(const std::int32_t* products, byte_row_constants rows, std::size_t count,
                                 const byte_probe_constants& probe, float least, std::uint32_t* positions);
@@ -65,6 +70,9 @@ struct kernels {
     // The codes of a row of finite numbers, 128 + its components in steps of 1/127 of the largest, rounded; 128 up to the
     // next multiple of 32. Sums are those of floats in any order; a component in steps is off by at most 2^-16.
     byte_sums (*encode)(const float* row, std::size_t d, std::uint8_t* codes);
+
+    // out = scale times the Hadamard transform of signs[j] x[j]; may be x. Requires  n a power of 2, at least 8.
+    void (*hadamard)(const float* x, const float* signs, std::size_t n, float scale, float* out);
 
     // sums[j] += row[j], in double.
     void (*add_up)(const float* row, std::size_t d, double* sums);

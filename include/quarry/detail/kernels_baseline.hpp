@@ -135,6 +135,37 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
     for (std::size_t p = 0; p < m; ++p) byte_products(codes, stride, nullptr, count, probes + p * stride, out + p * 64);
 }
 
+// Four rows with eight numbers each: pairs of bytes as 16 bits, whose four numbers times a byte stay below 2^13.
+inline unsigned8 nibble_step(unsigned8 x, const std::int8_t* probe) noexcept {
+    const auto pair = [](std::int8_t a, std::int8_t b) {
+        const auto x0 = static_cast<std::uint16_t>(a), x1 = static_cast<std::uint16_t>(b);
+        return unsigned8{x0, x1, x0, x1, x0, x1, x0, x1};
+    };
+    return (x & 15) * pair(probe[0], probe[2]) + (x >> 4 & 15) * pair(probe[4], probe[6]) +
+           (x >> 8 & 15) * pair(probe[1], probe[3]) + (x >> 12) * pair(probe[5], probe[7]);
+}
+
+inline void nibble_products(const std::uint8_t* blocks, std::size_t stride, std::size_t count, const std::int8_t* probe,
+                            std::int32_t* out) noexcept {
+    for (std::size_t b = 0; b < count; ++b, blocks += 8 * stride, out += 16) {
+        int4 s[4] = {};
+        for (std::size_t j = 0; j < stride; j += 32) {
+            unsigned8 some[4] = {};
+            for (std::size_t i = j; i < j + 32; i += 8)
+                for (std::size_t r = 0; r < 4; ++r)
+                    some[r] += nibble_step(loaded<unsigned8>(blocks + 8 * i + 16 * r), probe + i);
+            for (std::size_t r = 0; r < 4; ++r) {
+                const int4 both = loaded<int4>(&some[r]);
+                s[r] += ((both << 16) >> 16) + (both >> 16);
+            }
+        }
+        for (std::size_t r = 0; r < 4; ++r) {
+            s[r] += s[r];
+            std::memcpy(out + 4 * r, &s[r], sizeof s[r]);
+        }
+    }
+}
+
 inline std::size_t select_bytes(const std::int32_t* products, byte_row_constants rows, std::size_t count,
                                 const byte_probe_constants& probe, float least, std::uint32_t* positions) noexcept {
     std::size_t found = 0;
@@ -163,6 +194,22 @@ inline byte_sums encode(const float* row, std::size_t d, std::uint8_t* codes) no
         codes[j] = static_cast<std::uint8_t>(code + 128);
     }
     return {scale, static_cast<float>(rests), static_cast<float>(squares)};
+}
+
+inline void hadamard(const float* x, const float* signs, std::size_t n, float scale, float* out) noexcept {
+    for (std::size_t i = 0; i < n; i += 4) {
+        float four[4];
+        for (std::size_t j = 0; j < 4; ++j) four[j] = x[i + j] * signs[i + j] * scale;
+        const float a = four[0] + four[1], b = four[0] - four[1], c = four[2] + four[3], e = four[2] - four[3];
+        out[i] = a + c, out[i + 1] = b + e, out[i + 2] = a - c, out[i + 3] = b - e;
+    }
+    for (std::size_t apart = 4; apart < n; apart *= 2)
+        for (std::size_t i = 0; i < n; i += 2 * apart)
+            for (std::size_t j = i; j < i + apart; j += 4) {
+                const float4 a = loaded<float4>(out + j), b = loaded<float4>(out + j + apart), sum = a + b, rest = a - b;
+                std::memcpy(out + j, &sum, sizeof sum);
+                std::memcpy(out + j + apart, &rest, sizeof rest);
+            }
 }
 
 inline void add_up(const float* row, std::size_t d, double* sums) noexcept {
@@ -207,7 +254,8 @@ inline constexpr kernels baseline_kernels{
     baseline::dot<float>,    baseline::products,
     baseline::product,       baseline::select,
     baseline::byte_products, baseline::byte_products_batch,
-    baseline::select_bytes,  baseline::encode,
+    baseline::nibble_products, baseline::select_bytes,
+    baseline::encode,        baseline::hadamard,
     baseline::add_up,        baseline::widen,
     baseline::dot<std::uint16_t>, baseline::add_codes,
     baseline::select_sums};

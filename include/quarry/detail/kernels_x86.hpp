@@ -208,6 +208,37 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
     for (std::size_t p = 0; p < m; ++p) byte_products(codes, stride, nullptr, count, probes + p * stride, out + p * 64);
 }
 
+// Products of numbers below 16 and bytes, added in 16 bits: of four quads they stay below 2^15.
+inline void nibble_products(const std::uint8_t* blocks, std::size_t stride, std::size_t count, const std::int8_t* probe,
+                            std::int32_t* out) noexcept {
+    const __m256i low = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
+    for (std::size_t b = 0; b < count; ++b, blocks += 8 * stride, out += 16) {
+        __m256i s[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+        for (std::size_t j = 0; j < stride; j += 32) {
+            __m256i some[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < 32; i += 8) {
+                std::int32_t four[2];
+                __builtin_memcpy(four, probe + j + i, 8);
+                const __m256i q0 = _mm256_set1_epi32(four[0]), q1 = _mm256_set1_epi32(four[1]);
+#pragma GCC unroll 16
+                for (std::size_t r = 0; r < 2; ++r) {
+                    const __m256i x =
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(blocks + 8 * (j + i) + 32 * r));
+                    const __m256i below = _mm256_maddubs_epi16(_mm256_and_si256(x, low), q0);
+                    const __m256i above =
+                        _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(x, 4), low), q1);
+                    some[r] = _mm256_add_epi16(some[r], _mm256_add_epi16(below, above));
+                }
+            }
+#pragma GCC unroll 16
+            for (std::size_t r = 0; r < 2; ++r) s[r] = _mm256_add_epi32(s[r], _mm256_madd_epi16(some[r], ones));
+        }
+        for (std::size_t r = 0; r < 2; ++r)
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 8 * r), _mm256_add_epi32(s[r], s[r]));
+    }
+}
+
 inline std::size_t select_bytes(const std::int32_t* products, byte_row_constants rows, std::size_t count,
                                 const byte_probe_constants& probe, float least, std::uint32_t* positions) noexcept {
     const __m256 bound = _mm256_set1_ps(least), scale = _mm256_set1_ps(probe.scale),
@@ -282,6 +313,28 @@ inline byte_sums encode(const float* row, std::size_t d, std::uint8_t* codes) no
     for (std::size_t j = 0; j < whole; j += 32) encode_some(row + j, steps, codes + j, rests, squares);
     if (whole != d) encode_some(rest, steps, codes + whole, rests, squares);
     return {scale, sum_of(rests), sum_of(squares)};
+}
+
+// Eight numbers: each meets the one beside it, then those two and four places away.
+inline __m256 hadamard_of_eight(__m256 x) noexcept {
+    const __m256 low = _mm256_setzero_ps(), minus = _mm256_set1_ps(-0.0f);
+    x = _mm256_add_ps(_mm256_permute_ps(x, 0xB1), _mm256_xor_ps(x, _mm256_blend_ps(low, minus, 0xAA)));
+    x = _mm256_add_ps(_mm256_permute_ps(x, 0x4E), _mm256_xor_ps(x, _mm256_blend_ps(low, minus, 0xCC)));
+    return _mm256_add_ps(_mm256_permute2f128_ps(x, x, 1), _mm256_xor_ps(x, _mm256_blend_ps(low, minus, 0xF0)));
+}
+
+inline void hadamard(const float* x, const float* signs, std::size_t n, float scale, float* out) noexcept {
+    for (std::size_t i = 0; i < n; i += 8) {
+        const __m256 eight = hadamard_of_eight(_mm256_mul_ps(_mm256_loadu_ps(x + i), _mm256_loadu_ps(signs + i)));
+        _mm256_storeu_ps(out + i, _mm256_mul_ps(_mm256_set1_ps(scale), eight));
+    }
+    for (std::size_t apart = 8; apart < n; apart *= 2)
+        for (std::size_t i = 0; i < n; i += 2 * apart)
+            for (std::size_t j = i; j < i + apart; j += 8) {
+                const __m256 a = _mm256_loadu_ps(out + j), b = _mm256_loadu_ps(out + j + apart);
+                _mm256_storeu_ps(out + j, _mm256_add_ps(a, b));
+                _mm256_storeu_ps(out + j + apart, _mm256_sub_ps(a, b));
+            }
 }
 
 inline void add_up(const float* row, std::size_t d, double* sums) noexcept {
@@ -709,6 +762,28 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
     for (; p < m; ++p) tile<1>(scratch, stride, probes + p * stride, out + p * 64);
 }
 
+// The upper halves are left where they are, 16 times what they stand for.
+inline void nibble_products(const std::uint8_t* blocks, std::size_t stride, std::size_t count, const std::int8_t* probe,
+                            std::int32_t* out) noexcept {
+    const __m512i low = _mm512_set1_epi8(15), high = _mm512_set1_epi8(static_cast<char>(0xF0));
+    for (std::size_t b = 0; b < count; ++b, blocks += 8 * stride, out += 16) {
+        __m512i below[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+        __m512i above[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+        for (std::size_t j = 0; j < stride; j += 16) {
+#pragma GCC unroll 16
+            for (std::size_t r = 0; r < 2; ++r) {
+                std::int32_t four[2];
+                __builtin_memcpy(four, probe + j + 8 * r, 8);
+                const __m512i x = line(blocks + 8 * j + 64 * r);
+                below[r] = _mm512_dpbusd_epi32(below[r], _mm512_and_si512(x, low), _mm512_set1_epi32(four[0]));
+                above[r] = _mm512_dpbusd_epi32(above[r], _mm512_and_si512(x, high), _mm512_set1_epi32(four[1]));
+            }
+        }
+        const __m512i lower = _mm512_add_epi32(below[0], below[1]), upper = _mm512_add_epi32(above[0], above[1]);
+        _mm512_storeu_si512(out, _mm512_add_epi32(_mm512_add_epi32(lower, lower), _mm512_srai_epi32(upper, 3)));
+    }
+}
+
 }  // namespace vnni
 #if defined(__clang__)
 #pragma clang attribute pop
@@ -718,21 +793,21 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
 #endif
 
 // Rows are encoded, added up and widened as fast as memory is read: wider vectors would not show.
-inline constexpr kernels avx2_kernels{avx2::dot<float>,  avx2::products,      avx2::product,
-                                      avx2::select,      avx2::byte_products, avx2::byte_products_batch,
-                                      avx2::select_bytes, avx2::encode,       avx2::add_up,
-                                      avx2::widen,       avx2::dot<std::uint16_t>,
-                                      avx2::add_codes,   avx2::select_sums};
-inline constexpr kernels avx512_kernels{avx512::dot,          avx512::products,    avx512::product,
-                                        avx512::select,       avx2::byte_products, avx2::byte_products_batch,
-                                        avx512::select_bytes, avx2::encode,        avx2::add_up,
-                                        avx2::widen,          avx2::dot<std::uint16_t>,
-                                        avx512::add_codes,    avx512::select_sums};
-inline constexpr kernels vnni_kernels{avx512::dot,          avx512::products,    avx512::product,
-                                      avx512::select,       vnni::byte_products, vnni::byte_products_batch,
-                                      avx512::select_bytes, avx2::encode,        avx2::add_up,
-                                      avx2::widen,          avx2::dot<std::uint16_t>,
-                                      avx512::add_codes,    avx512::select_sums};
+inline constexpr kernels avx2_kernels{avx2::dot<float>,      avx2::products,      avx2::product,
+                                      avx2::select,          avx2::byte_products, avx2::byte_products_batch,
+                                      avx2::nibble_products, avx2::select_bytes,  avx2::encode,
+                                      avx2::hadamard,        avx2::add_up,        avx2::widen,
+                                      avx2::dot<std::uint16_t>, avx2::add_codes,  avx2::select_sums};
+inline constexpr kernels avx512_kernels{avx512::dot,           avx512::products,     avx512::product,
+                                        avx512::select,        avx2::byte_products,  avx2::byte_products_batch,
+                                        avx2::nibble_products, avx512::select_bytes, avx2::encode,
+                                        avx2::hadamard,        avx2::add_up,         avx2::widen,
+                                        avx2::dot<std::uint16_t>, avx512::add_codes, avx512::select_sums};
+inline constexpr kernels vnni_kernels{avx512::dot,           avx512::products,     avx512::product,
+                                      avx512::select,        vnni::byte_products,  vnni::byte_products_batch,
+                                      vnni::nibble_products, avx512::select_bytes, avx2::encode,
+                                      avx2::hadamard,        avx2::add_up,         avx2::widen,
+                                      avx2::dot<std::uint16_t>, avx512::add_codes, avx512::select_sums};
 
 }  // namespace QUARRY_NAMESPACE::detail
 #endif

@@ -24,6 +24,7 @@
 #include "../detail/text.hpp"
 #include "../math/byte_rows.hpp"
 #include "../math/cosine.hpp"
+#include "../math/nibble_rows.hpp"
 #include "../math/top_k.hpp"
 #include "certified_best.hpp"
 #include "row_store.hpp"
@@ -47,10 +48,17 @@ class dense_rows {
     static constexpr bool is_cosine = std::same_as<S, cosine_scale>;
 
     /// `where` is the index's name in messages, a literal.
-    dense_rows(std::string_view where, std::size_t dimension, bool bytes, row_format format = row_format::floats)
-        : where_(where), dimension_(dimension), rows_(dimension, format), bytes_(dimension), sum_(dimension, 0.0) {
+    dense_rows(std::string_view where, std::size_t dimension, bool bytes, row_format format = row_format::floats,
+               bool nibbles = false)
+        : where_(where),
+          dimension_(dimension),
+          rows_(dimension, format),
+          bytes_(dimension),
+          nibbles_(dimension),
+          sum_(dimension, 0.0) {
         if (dimension == 0) raise<usage_error>("dense.dimension", concat(where_, ": the dimension is 0"));
         has_bytes_ = bytes && dimension >= byte_rows::narrowest && dimension <= byte_rows::widest;
+        has_nibbles_ = has_bytes_ && nibbles;
     }
 
     std::size_t size() const noexcept { return keys_.size(); }
@@ -191,6 +199,7 @@ class dense_rows {
             if (kept != i) {
                 rows_.move(i, kept);
                 if (has_bytes_) bytes_.move(i, kept);
+                if (has_nibbles_) nibbles_.move(i, kept);
                 keys_[kept] = keys_[i];
             }
             ++kept;
@@ -198,6 +207,7 @@ class dense_rows {
         keys_.resize(kept);
         rows_.shrink(kept);
         if (has_bytes_) bytes_.shrink(kept);
+        if (has_nibbles_) nibbles_.shrink(kept);
         units_.clear();
         // Summed afresh: subtracting would leave the rounding of what was removed behind.
         std::ranges::fill(sum_, 0.0);
@@ -277,7 +287,7 @@ class dense_rows {
     }
 
     std::size_t memory() const noexcept {
-        return rows_.memory() + bytes_.memory() + keys_.capacity() * sizeof(held) + units_.memory();
+        return rows_.memory() + bytes_.memory() + nibbles_.memory() + keys_.capacity() * sizeof(held) + units_.memory();
     }
 
     // Beyond these the float product may overflow where the double one does not, or its error is not bounded.
@@ -298,21 +308,37 @@ class dense_rows {
         grow(keys_, more);
         rows_.reserve(more);
         if (has_bytes_) bytes_.reserve(more);
+        if (has_nibbles_) nibbles_.reserve(more);
+    }
+    void add_codes(std::span<const float> added, double length) noexcept {
+        if (has_bytes_) bytes_.add(added);
+        if (has_nibbles_) nibbles_.add(added, length);
     }
     void count_in(unit_id unit, std::span<const float> added, double length) noexcept {
         units_.add(unit);
-        if (has_bytes_) bytes_.add(added);
+        add_codes(added, length);
         count_in_sums(added, length);
     }
     void leave_out(std::span<const float> dropped, double length) noexcept {
         units_.skip();
-        if (has_bytes_) bytes_.add(dropped);
+        add_codes(dropped, length);
         longest_ = (std::max)(longest_, length);
     }
     void count_in_sums(std::span<const float> added, double length) noexcept {
         best_kernels().add_up(added.data(), dimension_, sum_.data());
         longest_ = (std::max)(longest_, length);
     }
+    /// Offers the listed rows, each with the interval that its bytes give.
+    void offer_listed(std::span<const std::uint32_t> ids, const std::int8_t* codes, const byte_probe& coded,
+                      certified_best& best) const;
+    /// Offers those of `count` rows from `start` on that could be in by their bytes, given their products.
+    template <class Accepted>
+    void offer_slab(std::size_t start, std::size_t count, const std::int32_t* products, const byte_probe& coded,
+                    Accepted accepted, std::span<std::uint32_t> positions, certified_best& best) const;
+    /// `scan` for one probe, by bytes.
+    template <class Accepted>
+    std::vector<scored_key> climb(std::span<const float> probe, std::size_t n, Accepted accepted) const;
+
     void round_to_halves(std::span<float> rows) const {
         for (std::size_t i = 0; i < rows.size(); ++i) {
             rows[i] = widened_half(narrowed_to_half(rows[i]));
@@ -324,9 +350,10 @@ class dense_rows {
 
     std::string_view where_;
     std::size_t dimension_;
-    bool has_bytes_ = false;
+    bool has_bytes_ = false, has_nibbles_ = false;
     row_store rows_;
     byte_rows bytes_;
+    nibble_rows nibbles_;
     std::vector<held> keys_;
     unit_rows units_;
     std::vector<double> sum_;  // of all rows, for the mean
@@ -346,15 +373,71 @@ std::vector<scored_key> dense_rows<S>::listed(std::span<const float> probe, std:
     aligned_vector<std::int8_t> codes(bytes_.stride());
     const byte_probe coded = bytes_.encode(probe, codes.data());
     certified_best best(n, tie(length));
+    offer_listed(ids, codes.data(), coded, best);
+    return best.take(n, [&](std::uint32_t i) { return scored(probe, i); });
+}
+
+template <ProductScale S>
+void dense_rows<S>::offer_listed(std::span<const std::uint32_t> ids, const std::int8_t* codes, const byte_probe& coded,
+                                 certified_best& best) const {
     constexpr std::size_t together = 256;
     std::int32_t products[together];
     for (std::size_t first = 0; first < ids.size(); first += together) {
         const auto some = ids.subspan(first, (std::min)(together, ids.size() - first));
-        best_kernels().byte_products(bytes_.codes(), bytes_.stride(), some.data(), some.size(), codes.data(), products);
+        best_kernels().byte_products(bytes_.codes(), bytes_.stride(), some.data(), some.size(), codes, products);
         for (std::size_t i = 0; i < some.size(); ++i) {
             const auto range = bytes_.range(some[i], products[i], coded);
             best.offer(some[i], range.low, range.high);
         }
+    }
+}
+
+template <ProductScale S>
+template <class Accepted>
+void dense_rows<S>::offer_slab(std::size_t start, std::size_t count, const std::int32_t* products,
+                               const byte_probe& coded, Accepted accepted, std::span<std::uint32_t> positions,
+                               certified_best& best) const {
+    const std::size_t passed = best_kernels().select_bytes(products, bytes_.constants(start), count, coded.constants,
+                                                           float_below(best.least()), positions.data());
+    for (const std::uint32_t at : positions.first(passed)) {
+        if (!accepted(start + at)) continue;
+        const auto range = bytes_.range(start + at, products[at], coded);
+        best.offer(static_cast<std::uint32_t>(start + at), range.low, range.high);
+    }
+}
+
+// Up the ladder: four bits say which rows need their bytes, bytes which need their numbers. A slab that leaves more than an
+// eighth of its rows to the bytes costs more than it spares, since a row read alone costs about four that are read in turn:
+// then slabs are read in bytes for a while, twice as long each time.
+template <ProductScale S>
+template <class Accepted>
+std::vector<scored_key> dense_rows<S>::climb(std::span<const float> probe, std::size_t n, Accepted accepted) const {
+    aligned_vector<std::int8_t> codes(bytes_.stride()), turned(bytes_.stride());
+    const byte_probe coded = bytes_.encode(probe, codes.data());
+    byte_probe_constants in_nibbles;
+    if (has_nibbles_) in_nibbles = nibbles_.encode(probe, turned.data());
+    certified_best best(n, tie(norm(probe)));
+    constexpr std::size_t slab = 1024;
+    alignas(64) std::int32_t products[slab];
+    std::uint32_t positions[slab];
+    std::size_t pause = 1, in_bytes = has_nibbles_ ? pause : size();  // slabs; the first has nothing to be compared with
+    for (std::size_t start = 0; start < size(); start += slab) {
+        const std::size_t count = (std::min)(slab, size() - start);
+        if (in_bytes != 0) {
+            --in_bytes;
+            best_kernels().byte_products(bytes_.codes(start), bytes_.stride(), nullptr, count, codes.data(), products);
+            offer_slab(start, count, products, coded, accepted, positions, best);
+            continue;
+        }
+        nibbles_.products(start, count, turned.data(), products);
+        const std::size_t passed = best_kernels().select_bytes(products, nibbles_.constants(start), count, in_nibbles,
+                                                               float_below(best.least()), positions);
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < passed; ++i)
+            if (const std::size_t row_at = start + positions[i]; accepted(row_at))
+                positions[kept++] = static_cast<std::uint32_t>(row_at);
+        offer_listed(std::span(positions, kept), codes.data(), coded, best);
+        if (passed > count / 8) in_bytes = pause *= 2;
     }
     return best.take(n, [&](std::uint32_t i) { return scored(probe, i); });
 }
@@ -381,6 +464,11 @@ std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> 
             (bytes_usable(lengths[p]) ? by_bytes : by_floats).push_back(p);
     }
 
+    if (by_bytes.size() == 1) {
+        answers[by_bytes.front()] = climb(probe_of(by_bytes.front()), n, accepted);
+        by_bytes.clear();
+    }
+
     const kernels& kernel = best_kernels();
     constexpr std::size_t most_together = 512;
     for (const std::vector<std::size_t>* chosen : {&by_bytes, &by_floats}) {
@@ -388,7 +476,7 @@ std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> 
         const std::size_t stride = bytes_.stride();
         for (std::size_t first = 0; first < chosen->size(); first += most_together) {
             const auto group = std::span(*chosen).subspan(first, (std::min)(most_together, chosen->size() - first));
-            const std::size_t slab = group.size() == 1 ? 1024 : 64;
+            const std::size_t slab = !in_bytes && group.size() == 1 ? 1024 : 64;
             std::vector<certified_best> best;
             std::vector<byte_probe> coded(group.size());
             std::vector<double> error(group.size());
@@ -403,7 +491,7 @@ std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> 
                 error[g] = product_error(dimension_, lengths[group[g]] * longest_);
             }
             aligned_vector<std::int32_t> products(in_bytes ? slab * group.size() : 0);
-            aligned_vector<std::uint8_t> scratch(in_bytes && group.size() > 1 ? slab * stride : 0);
+            aligned_vector<std::uint8_t> scratch(in_bytes ? slab * stride : 0);
             aligned_vector<float> values(in_bytes ? 0 : slab * group.size()), wide(in_bytes ? 0 : rows_.scratch(slab));
             std::vector<std::uint32_t> positions(slab);
 
@@ -412,28 +500,21 @@ std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> 
                 if (!in_bytes)
                     kernel.products(rows_.read(start, wide, count).data(), count, dimension_, floats.data(),
                                     group.size(), values.data(), slab);
-                else if (group.size() == 1)
-                    kernel.byte_products(bytes_.codes(start), stride, nullptr, count, codes.data(), products.data());
                 else
                     kernel.byte_products_batch(bytes_.codes(start), stride, count, codes.data(), group.size(),
                                                products.data(), scratch.data());
                 for (std::size_t g = 0; g < group.size(); ++g) {
-                    const double least = best[g].least();
-                    const std::size_t passed =
-                        in_bytes ? kernel.select_bytes(products.data() + g * slab, bytes_.constants(start), count,
-                                                       coded[g].constants, float_below(least), positions.data())
-                                 : kernel.select(values.data() + g * slab, count, float_below(least - error[g]),
-                                                 positions.data());
+                    if (in_bytes) {
+                        offer_slab(start, count, products.data() + g * slab, coded[g], accepted, positions, best[g]);
+                        continue;
+                    }
+                    const std::size_t passed = kernel.select(
+                        values.data() + g * slab, count, float_below(best[g].least() - error[g]), positions.data());
                     for (std::size_t i = 0; i < passed; ++i) {
                         const std::size_t at = positions[i], row_at = start + at;
                         if (!accepted(row_at)) continue;
-                        if (in_bytes) {
-                            const auto range = bytes_.range(row_at, products[g * slab + at], coded[g]);
-                            best[g].offer(static_cast<std::uint32_t>(row_at), range.low, range.high);
-                        } else {
-                            const auto value = static_cast<double>(values[g * slab + at]);
-                            best[g].offer(static_cast<std::uint32_t>(row_at), value - error[g], value + error[g]);
-                        }
+                        const auto value = static_cast<double>(values[g * slab + at]);
+                        best[g].offer(static_cast<std::uint32_t>(row_at), value - error[g], value + error[g]);
                     }
                 }
             }

@@ -2,8 +2,8 @@
 //
 // A hundred thousand keys of 384 floats take about a millisecond on one core, and there is nothing to tune; for
 // millions, a graph. It is exact in the strict sense: the answer is that of a loop in double precision, ties included.
-// A copy of the rows in bytes is scanned, and proves for nearly all of them that they are not among the best; the few
-// others are scored in double.
+// A copy of the rows in half bytes is scanned, and proves for nearly all of them that they are not among the best; for
+// most others a copy in bytes does, and the few that remain are scored in double.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@
 namespace QUARRY_NAMESPACE {
 
 struct flat_options {
-    bool bytes = true;  // keep the copy: a byte more for each number, a quarter of the time
+    bool bytes = true;    // keep the copy in bytes: a quarter more memory, a quarter of the time
+    bool nibbles = true;  // and the one in half bytes: an eighth more, half of that time; for single searches
     row_format rows = row_format::floats;
 };
 
@@ -33,9 +34,9 @@ struct flat_options {
 /// cosine of 1 to within 2^-22, since stored rows are floats; of half floats, to within 2^-11. Either way answers are
 /// exact for the rows as they are stored.
 ///
-/// Memory  4 d + 12 bytes a key, of half floats 2 d + 12; with bytes d + 12 more (d to the next multiple of 32; rows
-///         narrower than 32 have no bytes); about 14 bytes for each unit id up to the highest, in pages of 64 that hold
-///         one.
+/// Memory  4 d + 12 bytes a key, of half floats 2 d + 12; with bytes d + 12 more, with half bytes d / 2 + 12 more (d to the
+///         next multiple of 32, keys of half bytes to that of 16; rows narrower than 32 have neither, and without bytes
+///         there are no half bytes); about 14 bytes for each unit id up to the highest, in pages of 64 that hold one.
 /// Errors  usage_error `dense.dimension`, `dense.not_finite`, `dense.zero_vector` (cosine only), `dense.half` (a number
 ///         too large for half floats), `dense.full` (2^32 - 1 keys were given). A call that throws has changed nothing.
 template <ProductScale S>
@@ -44,7 +45,7 @@ class basic_flat_index {
     using scale = S;
 
     explicit basic_flat_index(std::size_t dimension, flat_options options = {})
-        : rows_("quarry::flat_index", dimension, options.bytes, options.rows), options_(options) {}
+        : rows_("quarry::flat_index", dimension, options.bytes, options.rows, options.nibbles), options_(options) {}
 
     /// Adds a row for `unit`. Keys are numbered from 0 in the order of adding, and no number is given twice.
     key_id add(unit_id unit, std::span<const float> row) {
@@ -69,10 +70,10 @@ class basic_flat_index {
     /// The n best accepted keys.
     ///
     /// Order   score descending, then unit id, then key id.
-    /// Cost    one product of bytes per row, or per accepted row where those are few; a double product for each key
-    /// that
-    ///         could be in. The worst rows (all equal, all far longer than their differences) cost a double product
-    ///         each.
+    /// Cost    a product of half bytes per row, and of bytes for rows that could be in by those; where that is more than
+    ///         an eighth of them, of bytes for most. Of bytes alone per accepted row where those are few. A double product
+    ///         for each key that could be in: for each of the worst rows (all equal, all far longer than their
+    ///         differences).
     std::vector<scored_key> search(dense_probe probe, std::size_t n, accept allowed = {}) const {
         rows_.require_width(probe.size());
         return std::move(search_batch(probe, n, allowed).front());
@@ -80,7 +81,7 @@ class basic_flat_index {
 
     /// The same for m probes, row-major; equal to m single searches.
     ///
-    /// Cost    a row is read once for up to 512 probes.
+    /// Cost    a row's bytes are read once for up to 512 probes; products of half bytes would not be quicker.
     std::vector<std::vector<scored_key>> search_batch(std::span<const float> probes, std::size_t n,
                                                       accept allowed = {}) const;
 

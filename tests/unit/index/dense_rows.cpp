@@ -48,8 +48,8 @@ std::vector<scored_key> by_loop(const std::vector<dense_row>& rows, const dense_
 template <class S>
 void require_as_by_loop(const std::vector<dense_row>& rows, const std::vector<dense_row>& probes) {
     const std::size_t d = rows.front().size();
-    for (const bool bytes : {true, false}) {
-        basic_flat_index<S> index(d, {.bytes = bytes});
+    for (const flat_options& options : {flat_options{}, flat_options{.nibbles = false}, flat_options{.bytes = false}}) {
+        basic_flat_index<S> index(d, options);
         for (std::size_t i = 0; i < rows.size(); ++i) index.add(unit_at(i / 2), rows[i]);
         dense_row joined;
         for (const dense_row& p : probes) joined.insert(joined.end(), p.begin(), p.end());
@@ -168,6 +168,43 @@ TEST_CASE("a scan decides as a loop does: lengths from 1e-18 to 1e14, zero rows 
         probes.push_back(one);
     }
     require_as_by_loop<inner_product_scale>(rows, probes);
+}
+
+TEST_CASE("a scan decides as a loop does: widths about a multiple of what is read together") {
+    std::mt19937 random(10);
+    for (const std::size_t d : {1u, 7u, 17u, 384u, 385u}) {
+        std::vector<dense_row> rows, probes;
+        for (int i = 0; i < 1100; ++i) rows.push_back(noise(d, random));
+        for (int i = 0; i < 2; ++i) probes.push_back(noise(d, random));
+        require_as_by_loop_in_both_scales(rows, probes);
+    }
+}
+
+TEST_CASE("four bits that decide nothing, or at first nothing, or only at first, leave a search exact") {
+    // A slab is 1,024 rows. All alike: every slab is left to the bytes. Alike and then not: they are tried again.
+    std::mt19937 random(11);
+    for (const std::size_t alike : {8000u, 3000u, 0u})
+        for (const bool first : {true, false}) {
+            const dense_row base = noise(32, random);
+            std::vector<dense_row> rows;
+            for (std::size_t i = 0; i < 8000; ++i) {
+                dense_row one = noise(32, random);
+                if (first == (i < alike))
+                    for (std::size_t j = 0; j < 32; ++j) one[j] = base[j] + one[j] * 0x1p-7f;
+                rows.push_back(one);
+            }
+            flat_index in_nibbles(32), in_bytes(32, {.nibbles = false});
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                in_nibbles.add(unit_at(i / 2), rows[i]);
+                in_bytes.add(unit_at(i / 2), rows[i]);
+            }
+            for (const dense_row& probe : {base, rows[7999], noise(32, random)})
+                for (const std::size_t n : {1u, 10u, 3000u, 7999u}) {
+                    const auto found = in_nibbles.search(probe, n);
+                    REQUIRE(found == in_bytes.search(probe, n));
+                    if (n == 10) REQUIRE(found == by_loop<cosine_scale>(rows, probe, n, nullptr));
+                }
+        }
 }
 
 TEST_CASE("a batch larger than a group of probes is searched in groups") {

@@ -615,11 +615,27 @@ TEST_CASE("an expression that nobody evaluated is refused") {
     CHECK(code_of([&] { index.search(row{1}, 1, {nullptr, &f}); }) == "filter.unevaluated");
 }
 
-TEST_CASE("memory counts at least the floats and the keys, and is given per key as stated") {
-    flat_index index(64);
-    const std::size_t empty = index.memory();
-    const std::vector<unit_id> units(100, unit_at(0));
-    index.add(units, row(6400, 1.0f));
-    CHECK(index.memory() - empty >= 100 * (4 * 64 + 8));
-    CHECK(index.memory() - empty <= 2 * (100 * (4 * 64 + 8) + 100));
+TEST_CASE("a key takes the memory that is stated") {
+    constexpr std::size_t n = 1600;
+    std::vector<unit_id> units;
+    for (std::size_t i = 0; i < n; ++i) units.push_back(unit_at(i));
+    for (const std::size_t d : {64u, 70u, 24u}) {
+        const std::size_t wide = d < 32 ? 0 : (d + 31) / 32 * 32, bytes = d < 32 ? 0 : wide + 12;
+        const auto stated = [&](flat_options options) {
+            std::size_t each = (options.rows == row_format::floats ? 4 * d : 2 * d) + 12;
+            if (options.bytes) each += bytes;
+            if (options.bytes && options.nibbles && d >= 32) each += wide / 2 + 12;
+            return each + 14;  // and its unit
+        };
+        for (const flat_options options :
+             {flat_options{}, flat_options{.nibbles = false}, flat_options{.bytes = false},
+              flat_options{.rows = row_format::halves}}) {
+            flat_index index(d, options);
+            const std::size_t empty = index.memory();
+            index.add(units, row(n * d, 1.0f));
+            const std::size_t each = (index.memory() - empty) / n;
+            CHECK(each <= stated(options));
+            CHECK(each + 20 >= stated(options));  // less what is said of units and keys
+        }
+    }
 }

@@ -188,6 +188,52 @@ TEST_CASE("byte products are exact at every level, extreme codes included, in or
             }
 }
 
+TEST_CASE("products of half bytes are exact at every level, extreme ones included") {
+    std::mt19937 random(9);
+    for (const simd level : levels_here())
+        for (const std::size_t stride : {32u, 64u, 96u, 384u})
+            for (const std::size_t count : {1u, 3u}) {
+                std::vector<std::uint8_t> blocks(count * 8 * stride);
+                for (auto& two : blocks) two = static_cast<std::uint8_t>(random());
+                std::fill_n(blocks.begin(), 8 * stride, std::uint8_t{0xFF});
+                for (const int extreme : {127, -127, 0}) {
+                    std::vector<std::int8_t> probe(stride, static_cast<std::int8_t>(extreme));
+                    if (extreme == 0)
+                        for (auto& q : probe) q = static_cast<std::int8_t>(static_cast<int>(random() % 255) - 127);
+                    std::vector<std::int32_t> out(count * 16 + 1, 77);
+                    detail::kernels_at(level).nibble_products(blocks.data(), stride, count, probe.data(), out.data());
+                    for (std::size_t i = 0; i < count * 16; ++i) {
+                        std::int32_t expected = 0;
+                        for (std::size_t j = 0; j < stride; ++j) {
+                            const int two = blocks[i / 16 * 8 * stride + (j / 8 * 16 + i % 16) * 4 + j % 4];
+                            expected += 2 * (j % 8 < 4 ? two & 15 : two >> 4) * probe[j];
+                        }
+                        REQUIRE(out[i] == expected);
+                    }
+                    REQUIRE(out.back() == 77);
+                }
+            }
+}
+
+TEST_CASE("a Hadamard transform is the product with its matrix, signs and scale included, in place too") {
+    std::mt19937 random(10);
+    for (const simd level : levels_here())
+        for (const std::size_t n : {8u, 16u, 64u, 256u}) {
+            const std::vector<float> row = random_floats(n, random);
+            std::vector<float> signs(n), out(n), same = row;
+            for (float& s : signs) s = random() % 2 == 0 ? 1.0f : -1.0f;
+            detail::kernels_at(level).hadamard(row.data(), signs.data(), n, 0.25f, out.data());
+            detail::kernels_at(level).hadamard(same.data(), signs.data(), n, 0.25f, same.data());
+            REQUIRE(same == out);
+            for (std::size_t i = 0; i < n; ++i) {
+                double expected = 0.0;  // entry i, j is -1 to the power of the number of bits that i and j share
+                for (std::size_t j = 0; j < n; ++j)
+                    expected += (std::popcount(i & j) % 2 == 0 ? 0.25 : -0.25) * static_cast<double>(signs[j] * row[j]);
+                REQUIRE(std::abs(static_cast<double>(out[i]) - expected) < 1e-5);
+            }
+        }
+}
+
 TEST_CASE("sums of codes are the same integers at every level, and those that reach a bound are selected") {
     std::mt19937 random(8);
     for (const simd level : levels_here())
