@@ -20,6 +20,8 @@
 #define QUARRY_DETAIL_FLAGS flags_avx
 #elif defined(__SSE4_1__)
 #define QUARRY_DETAIL_FLAGS flags_sse4
+#elif defined(__ARM_FEATURE_SVE)
+#define QUARRY_DETAIL_FLAGS flags_sve
 #else
 #define QUARRY_DETAIL_FLAGS flags_none
 #endif

@@ -5,6 +5,7 @@
 
 #include "../config.hpp"
 #include "../detail/kernels.hpp"
+#include "../detail/kernels_arm.hpp"
 #include "../detail/kernels_baseline.hpp"
 #include "../detail/kernels_x86.hpp"
 #include "simd.hpp"
@@ -22,9 +23,11 @@ inline const kernels& kernels_at(simd level) noexcept {
             return avx512_kernels;
         case simd::avx2:
             return avx2_kernels;
-        case simd::baseline:
+        default:
             break;
     }
+#elif defined(__aarch64__)
+    if (level == simd::dotprod) return dotprod_kernels;
 #else
     static_cast<void>(level);
 #endif

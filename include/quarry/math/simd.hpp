@@ -6,12 +6,15 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 #include "../config.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace QUARRY_NAMESPACE {
@@ -21,14 +24,25 @@ enum class simd : std::uint8_t {
     avx2,      // AVX2, FMA and F16C
     avx512,    // AVX-512 F, BW, DQ and VL
     vnni,      // the same and its byte products
+    dotprod,   // NEON and the byte products of Armv8.2
 };
 
 constexpr std::string_view name_of(simd level) noexcept {
-    constexpr std::string_view names[] = {"baseline", "avx2", "avx512", "vnni"};
+    constexpr std::string_view names[] = {"baseline", "avx2", "avx512", "vnni", "dotprod"};
     return names[static_cast<std::size_t>(level)];
 }
 
 namespace detail {
+
+/// The levels of this platform, each better than the one before.
+inline constexpr simd simd_levels[] = {
+    simd::baseline,
+#if defined(__x86_64__)
+    simd::avx2,     simd::avx512, simd::vnni,
+#elif defined(__aarch64__)
+    simd::dotprod,
+#endif
+};
 
 inline simd simd_of_this_processor() noexcept {
 #if defined(__x86_64__)
@@ -42,15 +56,18 @@ inline simd simd_of_this_processor() noexcept {
         !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
         return simd::avx2;
     return __builtin_cpu_supports("avx512vnni") ? simd::vnni : simd::avx512;
+#elif defined(__aarch64__) && defined(__linux__)
+    constexpr unsigned long byte_products = 1ul << 20;  // HWCAP_ASIMDDP
+    return (getauxval(AT_HWCAP) & byte_products) != 0 ? simd::dotprod : simd::baseline;
 #else
     return simd::baseline;
 #endif
 }
 
-// What QUARRY_SIMD allows. A word that is none of the names allows the baseline: slow is noticed, wrong would not be.
+// What QUARRY_SIMD allows. A word that is none of this platform's names allows the baseline: slow is noticed, wrong would not be.
 inline simd simd_allowed(const char* cap) noexcept {
-    if (cap == nullptr || *cap == '\0') return simd::vnni;
-    for (const simd level : {simd::avx2, simd::avx512, simd::vnni})
+    if (cap == nullptr || *cap == '\0') return std::end(simd_levels)[-1];
+    for (const simd level : simd_levels)
         if (name_of(level) == cap) return level;
     return simd::baseline;
 }

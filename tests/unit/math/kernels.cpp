@@ -21,7 +21,7 @@ namespace {
 
 std::vector<simd> levels_here() {
     std::vector<simd> out;
-    for (const simd level : {simd::baseline, simd::avx2, simd::avx512, simd::vnni})
+    for (const simd level : detail::simd_levels)
         if (level <= detail::simd_of_this_processor()) out.push_back(level);
     return out;
 }

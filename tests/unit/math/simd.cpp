@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 #include "quarry/math/kernels.hpp"
@@ -10,14 +11,13 @@
 using namespace quarry;
 
 TEST_CASE("a level is capped by its name, and by any other word to the baseline") {
-    CHECK(detail::simd_allowed(nullptr) == simd::vnni);
-    CHECK(detail::simd_allowed("") == simd::vnni);
-    CHECK(detail::simd_allowed("vnni") == simd::vnni);
-    CHECK(detail::simd_allowed("avx512") == simd::avx512);
-    CHECK(detail::simd_allowed("avx2") == simd::avx2);
-    CHECK(detail::simd_allowed("baseline") == simd::baseline);
+    const simd best = detail::simd_levels[std::size(detail::simd_levels) - 1];
+    CHECK(detail::simd_allowed(nullptr) == best);
+    CHECK(detail::simd_allowed("") == best);
+    for (const simd level : detail::simd_levels) CHECK(detail::simd_allowed(name_of(level).data()) == level);
     CHECK(detail::simd_allowed("AVX2") == simd::baseline);
     CHECK(detail::simd_allowed("sse9") == simd::baseline);
+    CHECK(detail::simd_allowed(best == simd::dotprod ? "avx2" : "dotprod") == simd::baseline);
 }
 
 TEST_CASE("the level in use is the processor's or the cap, whichever is lower, and the kernels are its own") {
@@ -32,4 +32,5 @@ TEST_CASE("levels have names") {
     CHECK(name_of(simd::avx2) == "avx2");
     CHECK(name_of(simd::avx512) == "avx512");
     CHECK(name_of(simd::vnni) == "vnni");
+    CHECK(name_of(simd::dotprod) == "dotprod");
 }
