@@ -58,7 +58,7 @@ struct kernels {
     void (*byte_products_batch)(const std::uint8_t* codes, std::size_t stride, std::size_t count,
                                 const std::int8_t* probes, std::size_t m, std::int32_t* out, std::uint8_t* scratch);
 
-    // Blocks of 16 rows side by side in four bits, 4 bytes of each at a time: byte b of quad q has number 8 q + b below and
+    // Blocks of 32 rows side by side in four bits, 4 bytes of each at a time: byte b of quad q has number 8 q + b below and
     // 8 q + 4 + b above. out[i] is the sum of twice the i-th row's numbers times the probe's bytes, exact.
     void (*nibble_products)(const std::uint8_t* blocks, std::size_t stride, std::size_t count, const std::int8_t* probe,
                             std::int32_t* out);

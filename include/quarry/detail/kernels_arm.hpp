@@ -59,21 +59,22 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
 
 inline void nibble_products(const std::uint8_t* blocks, std::size_t stride, std::size_t count, const std::int8_t* probe,
                             std::int32_t* out) noexcept {
-    for (std::size_t b = 0; b < count; ++b, blocks += 8 * stride, out += 16) {
-        int32x4_t s[4] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
+    for (std::size_t b = 0; b < count; ++b, blocks += 16 * stride, out += 32) {
+        int32x4_t s[8];
+        for (auto& of_four : s) of_four = vdupq_n_s32(0);
         for (std::size_t j = 0; j < stride; j += 8) {
             std::int32_t four[2];
             __builtin_memcpy(four, probe + j, 8);
             const int8x16_t q0 = vreinterpretq_s8_s32(vdupq_n_s32(four[0])),
                             q1 = vreinterpretq_s8_s32(vdupq_n_s32(four[1]));
 #pragma GCC unroll 16
-            for (std::size_t r = 0; r < 4; ++r) {
-                const uint8x16_t x = vld1q_u8(blocks + 8 * j + 16 * r);
+            for (std::size_t r = 0; r < 8; ++r) {
+                const uint8x16_t x = vld1q_u8(blocks + 16 * j + 16 * r);
                 s[r] = add_products(s[r], vreinterpretq_s8_u8(vandq_u8(x, vdupq_n_u8(15))), q0);
                 s[r] = add_products(s[r], vreinterpretq_s8_u8(vshrq_n_u8(x, 4)), q1);
             }
         }
-        for (std::size_t r = 0; r < 4; ++r) vst1q_s32(out + 4 * r, vaddq_s32(s[r], s[r]));
+        for (std::size_t r = 0; r < 8; ++r) vst1q_s32(out + 4 * r, vaddq_s32(s[r], s[r]));
     }
 }
 

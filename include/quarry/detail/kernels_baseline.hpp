@@ -149,19 +149,19 @@ inline unsigned8 nibble_step(unsigned8 x, const std::int8_t* probe) noexcept {
 
 inline void nibble_products(const std::uint8_t* blocks, std::size_t stride, std::size_t count, const std::int8_t* probe,
                             std::int32_t* out) noexcept {
-    for (std::size_t b = 0; b < count; ++b, blocks += 8 * stride, out += 16) {
-        int4 s[4] = {};
+    for (std::size_t b = 0; b < count; ++b, blocks += 16 * stride, out += 32) {
+        int4 s[8] = {};
         for (std::size_t j = 0; j < stride; j += 32) {
-            unsigned8 some[4] = {};
+            unsigned8 some[8] = {};
             for (std::size_t i = j; i < j + 32; i += 8)
-                for (std::size_t r = 0; r < 4; ++r)
-                    some[r] += nibble_step(loaded<unsigned8>(blocks + 8 * i + 16 * r), probe + i);
-            for (std::size_t r = 0; r < 4; ++r) {
+                for (std::size_t r = 0; r < 8; ++r)
+                    some[r] += nibble_step(loaded<unsigned8>(blocks + 16 * i + 16 * r), probe + i);
+            for (std::size_t r = 0; r < 8; ++r) {
                 const int4 both = loaded<int4>(&some[r]);
                 s[r] += ((both << 16) >> 16) + (both >> 16);
             }
         }
-        for (std::size_t r = 0; r < 4; ++r) {
+        for (std::size_t r = 0; r < 8; ++r) {
             s[r] += s[r];
             std::memcpy(out + 4 * r, &s[r], sizeof s[r]);
         }

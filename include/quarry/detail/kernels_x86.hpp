@@ -212,19 +212,23 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
 inline void nibble_products(const std::uint8_t* blocks, std::size_t stride, std::size_t count, const std::int8_t* probe,
                             std::int32_t* out) noexcept {
     const __m256i low = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
-    for (std::size_t b = 0; b < count; ++b, blocks += 8 * stride, out += 16) {
-        __m256i s[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    for (std::size_t b = 0; b < count; ++b, blocks += 16 * stride, out += 32) {
+        __m256i s[4];
+#pragma GCC unroll 16
+        for (auto& of_eight : s) of_eight = _mm256_setzero_si256();
         for (std::size_t j = 0; j < stride; j += 32) {
-            __m256i some[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+            __m256i some[4];
+#pragma GCC unroll 16
+            for (auto& of_eight : some) of_eight = _mm256_setzero_si256();
 #pragma GCC unroll 16
             for (std::size_t i = 0; i < 32; i += 8) {
                 std::int32_t four[2];
                 __builtin_memcpy(four, probe + j + i, 8);
                 const __m256i q0 = _mm256_set1_epi32(four[0]), q1 = _mm256_set1_epi32(four[1]);
 #pragma GCC unroll 16
-                for (std::size_t r = 0; r < 2; ++r) {
+                for (std::size_t r = 0; r < 4; ++r) {
                     const __m256i x =
-                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(blocks + 8 * (j + i) + 32 * r));
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(blocks + 16 * (j + i) + 32 * r));
                     const __m256i below = _mm256_maddubs_epi16(_mm256_and_si256(x, low), q0);
                     const __m256i above =
                         _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(x, 4), low), q1);
@@ -232,9 +236,10 @@ inline void nibble_products(const std::uint8_t* blocks, std::size_t stride, std:
                 }
             }
 #pragma GCC unroll 16
-            for (std::size_t r = 0; r < 2; ++r) s[r] = _mm256_add_epi32(s[r], _mm256_madd_epi16(some[r], ones));
+            for (std::size_t r = 0; r < 4; ++r) s[r] = _mm256_add_epi32(s[r], _mm256_madd_epi16(some[r], ones));
         }
-        for (std::size_t r = 0; r < 2; ++r)
+#pragma GCC unroll 16
+        for (std::size_t r = 0; r < 4; ++r)
             _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 8 * r), _mm256_add_epi32(s[r], s[r]));
     }
 }
@@ -766,21 +771,24 @@ inline void byte_products_batch(const std::uint8_t* codes, std::size_t stride, s
 inline void nibble_products(const std::uint8_t* blocks, std::size_t stride, std::size_t count, const std::int8_t* probe,
                             std::int32_t* out) noexcept {
     const __m512i low = _mm512_set1_epi8(15), high = _mm512_set1_epi8(static_cast<char>(0xF0));
-    for (std::size_t b = 0; b < count; ++b, blocks += 8 * stride, out += 16) {
+    for (std::size_t b = 0; b < count; ++b, blocks += 16 * stride, out += 32) {
         __m512i below[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
         __m512i above[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-        for (std::size_t j = 0; j < stride; j += 16) {
+        for (std::size_t j = 0; j < stride; j += 8) {
+            std::int32_t four[2];
+            __builtin_memcpy(four, probe + j, 8);
+            const __m512i q0 = _mm512_set1_epi32(four[0]), q1 = _mm512_set1_epi32(four[1]);
 #pragma GCC unroll 16
             for (std::size_t r = 0; r < 2; ++r) {
-                std::int32_t four[2];
-                __builtin_memcpy(four, probe + j + 8 * r, 8);
-                const __m512i x = line(blocks + 8 * j + 64 * r);
-                below[r] = _mm512_dpbusd_epi32(below[r], _mm512_and_si512(x, low), _mm512_set1_epi32(four[0]));
-                above[r] = _mm512_dpbusd_epi32(above[r], _mm512_and_si512(x, high), _mm512_set1_epi32(four[1]));
+                const __m512i x = line(blocks + 16 * j + 64 * r);
+                below[r] = _mm512_dpbusd_epi32(below[r], _mm512_and_si512(x, low), q0);
+                above[r] = _mm512_dpbusd_epi32(above[r], _mm512_and_si512(x, high), q1);
             }
         }
-        const __m512i lower = _mm512_add_epi32(below[0], below[1]), upper = _mm512_add_epi32(above[0], above[1]);
-        _mm512_storeu_si512(out, _mm512_add_epi32(_mm512_add_epi32(lower, lower), _mm512_srai_epi32(upper, 3)));
+#pragma GCC unroll 16
+        for (std::size_t r = 0; r < 2; ++r)
+            _mm512_storeu_si512(out + 16 * r, _mm512_add_epi32(_mm512_add_epi32(below[r], below[r]),
+                                                               _mm512_srai_epi32(above[r], 3)));
     }
 }
 

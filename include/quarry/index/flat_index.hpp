@@ -35,7 +35,7 @@ struct flat_options {
 /// exact for the rows as they are stored.
 ///
 /// Memory  4 d + 12 bytes a key, of half floats 2 d + 12; with bytes d + 12 more, with half bytes d / 2 + 12 more (d to the
-///         next multiple of 32, keys of half bytes to that of 16; rows narrower than 32 have neither, and without bytes
+///         next multiple of 32, keys of half bytes to that of 32; rows narrower than 32 have neither, and without bytes
 ///         there are no half bytes); about 14 bytes for each unit id up to the highest, in pages of 64 that hold one.
 /// Errors  usage_error `dense.dimension`, `dense.not_finite`, `dense.zero_vector` (cosine only), `dense.half` (a number
 ///         too large for half floats), `dense.full` (2^32 - 1 keys were given). A call that throws has changed nothing.

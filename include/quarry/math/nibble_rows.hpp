@@ -95,7 +95,7 @@ class nibble_rows {
         return {scale_.data() + row, error_.data() + row, length_.data() + row};
     }
 
-    /// out[i] is that of row `first` + i: the sum of 2 h times the probe's bytes. Requires  `first` a multiple of 16; room in
+    /// out[i] is that of row `first` + i: the sum of 2 h times the probe's bytes. Requires  `first` a multiple of 32; room in
     /// `out` up to the next multiple.
     void products(std::size_t first, std::size_t count, const std::int8_t* probe, std::int32_t* out) const noexcept {
         best_kernels().nibble_products(codes_.data() + first / together * block(), bytes_.stride(),
@@ -105,8 +105,8 @@ class nibble_rows {
     std::size_t memory() const noexcept { return codes_.capacity() + 3 * sizeof(float) * scale_.capacity(); }
 
    private:
-    // Sixteen rows side by side, eight numbers of each in four bytes: the first four below, the other four above.
-    static constexpr std::size_t together = 16;
+    // 32 rows side by side, eight numbers of each in four bytes: the first four below, the other four above.
+    static constexpr std::size_t together = 32;
     std::size_t block() const noexcept { return together * bytes_.stride() / 2; }
     std::uint8_t* quad(std::size_t row, std::size_t q) noexcept {
         return codes_.data() + row / together * block() + (q * together + row % together) * 4;

@@ -193,19 +193,19 @@ TEST_CASE("products of half bytes are exact at every level, extreme ones include
     for (const simd level : levels_here())
         for (const std::size_t stride : {32u, 64u, 96u, 384u})
             for (const std::size_t count : {1u, 3u}) {
-                std::vector<std::uint8_t> blocks(count * 8 * stride);
+                std::vector<std::uint8_t> blocks(count * 16 * stride);
                 for (auto& two : blocks) two = static_cast<std::uint8_t>(random());
-                std::fill_n(blocks.begin(), 8 * stride, std::uint8_t{0xFF});
+                std::fill_n(blocks.begin(), 16 * stride, std::uint8_t{0xFF});
                 for (const int extreme : {127, -127, 0}) {
                     std::vector<std::int8_t> probe(stride, static_cast<std::int8_t>(extreme));
                     if (extreme == 0)
                         for (auto& q : probe) q = static_cast<std::int8_t>(static_cast<int>(random() % 255) - 127);
-                    std::vector<std::int32_t> out(count * 16 + 1, 77);
+                    std::vector<std::int32_t> out(count * 32 + 1, 77);
                     detail::kernels_at(level).nibble_products(blocks.data(), stride, count, probe.data(), out.data());
-                    for (std::size_t i = 0; i < count * 16; ++i) {
+                    for (std::size_t i = 0; i < count * 32; ++i) {
                         std::int32_t expected = 0;
                         for (std::size_t j = 0; j < stride; ++j) {
-                            const int two = blocks[i / 16 * 8 * stride + (j / 8 * 16 + i % 16) * 4 + j % 4];
+                            const int two = blocks[i / 32 * 16 * stride + (j / 8 * 32 + i % 32) * 4 + j % 4];
                             expected += 2 * (j % 8 < 4 ? two & 15 : two >> 4) * probe[j];
                         }
                         REQUIRE(out[i] == expected);
