@@ -2,6 +2,8 @@
 // second should be near the time of reading the file.
 //
 //     bench_update --keys 100000 --dimension 384
+//
+// With --turns 1 every round of changes waits for a line from the standard input: so several sizes can be measured in turn.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -39,7 +41,7 @@ quarry::article numbered(std::size_t i, std::size_t state) {
 
 int main(int argc, char** argv) {
     const bench::options o(argc, argv,
-                           {{"keys", "10000"}, {"dimension", "384"}, {"changes", "200"}, {"file", "bench_update.quarry"},
+                           {{"keys", "10000"}, {"dimension", "384"}, {"changes", "200"}, {"rounds", "1"}, {"turns", "0"}, {"file", "bench_update.quarry"},
                             {"json", "0"}});
     const std::size_t n = o.number("keys");
     const counting_rows embed{o.number("dimension")};
@@ -57,11 +59,15 @@ int main(int argc, char** argv) {
     // One article of all, changed; then the question of how much is merged behind it averages out.
     bench::random_source random(1);
     std::vector<double> processor, wall;
-    for (std::size_t state = 1; state <= o.number("changes"); ++state) {
-        const quarry::article changed = numbered(random.next() % n, state);
-        const double begin = bench::wall_seconds();
-        processor.push_back(bench::milliseconds([&] { kb.upsert(changed); }));
-        wall.push_back((bench::wall_seconds() - begin) * 1e3);
+    for (std::size_t round = 0, state = 1; round < o.number("rounds"); ++round) {
+        if (o.number("turns") != 0) std::getchar();
+        for (std::size_t i = 0; i < o.number("changes"); ++i, ++state) {
+            const quarry::article changed = numbered(random.next() % n, state);
+            const double begin = bench::wall_seconds();
+            processor.push_back(bench::milliseconds([&] { kb.upsert(changed); }));
+            wall.push_back((bench::wall_seconds() - begin) * 1e3);
+        }
+        if (o.number("turns") != 0) std::fprintf(stderr, "round %zu\n", round);
     }
     const auto mean = [](const std::vector<double>& all) {
         double sum = 0;

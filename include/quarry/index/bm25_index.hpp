@@ -14,7 +14,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <map>
+#include <functional>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -152,9 +153,11 @@ class bm25_index {
         std::uint32_t term;
         float times;
     };
+    // A word that a key has at one place: where it stands among the key's words, and how much it counts.
     struct occurrence {
-        float frequency = 0.0f;
-        std::vector<std::uint32_t> positions;
+        std::size_t begin, length;
+        std::uint32_t position;
+        float weight;
     };
     struct text_hash {
         using is_transparent = void;
@@ -207,6 +210,12 @@ class bm25_index {
     bool meets(const conditions& asked, std::uint32_t key) const noexcept;
     bool has_words(const word_group& group, std::uint32_t key) const noexcept;
     bool has_phrase(const word_group& group, std::uint32_t key) const noexcept;
+    std::uint32_t number_of(std::string_view term);
+    // Room for so many different terms.
+    void expect_terms(std::size_t count) {
+        terms_.reserve(count);
+        term_numbers_.reserve(count);
+    }
     void count_unit(std::size_t before, std::size_t after) noexcept;
     void unlist(std::uint32_t key) noexcept;
     std::size_t forget(unit_id unit, key_id except);
@@ -248,9 +257,23 @@ inline float bm25_index::scored_length(double length, const bm25_options& option
         options.lucene_lengths ? lucene_length(static_cast<std::uint32_t>((std::min)(length, longest))) : length);
 }
 
+// The number of a term, which is new if no key had it yet.
+inline std::uint32_t bm25_index::number_of(std::string_view term) {
+    if (const auto known = term_numbers_.find(term); known != term_numbers_.end()) return known->second;
+    const auto at = term_numbers_.emplace(term, static_cast<std::uint32_t>(terms_.size())).first;
+    try {
+        terms_.emplace_back();
+    } catch (...) {
+        term_numbers_.erase(at);
+        throw;
+    }
+    return at->second;
+}
+
 inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> fields) {
     // Analysed first: the analyzer may be a stranger's and may throw.
-    std::map<std::string, occurrence, std::less<>> found;
+    std::string words;  // one behind the other
+    std::vector<occurrence> found;
     double length = 0.0;
     std::uint32_t offset = 0;
     for (const weighted_text& field : fields) {
@@ -260,43 +283,44 @@ inline key_id bm25_index::add(unit_id unit, std::span<const weighted_text> field
                                                                      "[1e-6, 1e6], it is ", field.weight));
         std::uint32_t last = 0;
         analyzer_(field.text, [&](const token& t) {
-            auto at = found.find(t.term);
-            if (at == found.end()) at = found.emplace(std::string(t.term), occurrence{}).first;
-            at->second.frequency += field.weight;
-            if (options_.positions) at->second.positions.push_back(offset + t.position);
+            found.push_back({words.size(), t.term.size(), offset + t.position, field.weight});
+            words += t.term;
             if (!t.stop) length += static_cast<double>(field.weight);
             last = (std::max)(last, t.position + 1);
         });
         offset += last + field_gap;
     }
+    const auto word_of = [&](const occurrence& o) { return std::string_view(words).substr(o.begin, o.length); };
+    std::ranges::sort(found, [&](const occurrence& a, const occurrence& b) {
+        const int order = word_of(a).compare(word_of(b));
+        return order != 0 ? order < 0 : a.begin < b.begin;
+    });
+    std::size_t distinct = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) distinct += i == 0 || word_of(found[i]) != word_of(found[i - 1]);
 
     const auto number = static_cast<std::uint32_t>(keys_.size());
     const float scored = scored_length(length, options_);
+    if (terms_.empty()) expect_terms(distinct);
     keys_.push_back({unit, length, {}, true});
     try {
+        keys_.back().terms.reserve(distinct);
         lengths_.push_back(scored);
         auto& own = keys_of_[unit];
         own.push_back(number);
-        for (auto& [term, o] : found) {
-            const auto [at, is_new] = term_numbers_.try_emplace(term, static_cast<std::uint32_t>(terms_.size()));
-            if (is_new) {
-                try {
-                    terms_.emplace_back();
-                } catch (...) {
-                    term_numbers_.erase(at);
-                    throw;
-                }
-            }
-            term_data& t = terms_[at->second];
-            keys_.back().terms.push_back(at->second);
-            t.postings.push_back({number, o.frequency});
+        for (auto first = found.begin(), last = first; first != found.end(); first = last) {
+            float frequency = 0.0f;
+            for (; last != found.end() && word_of(*last) == word_of(*first); ++last) frequency += last->weight;
+            const std::uint32_t term = number_of(word_of(*first));
+            term_data& t = terms_[term];
+            keys_.back().terms.push_back(term);
+            t.postings.push_back({number, frequency});
             ++postings_, ++changed_postings_;
             t.codes.add(t.postings, [&](const posting& p) { return saturated(coded_, p); });
             if (options_.positions) {
                 t.first_positions.push_back(static_cast<std::uint32_t>(t.positions.size()));
-                t.positions.insert(t.positions.end(), o.positions.begin(), o.positions.end());
+                std::transform(first, last, std::back_inserter(t.positions), std::mem_fn(&occurrence::position));
             }
-            t.best.add(o.frequency, scored);
+            t.best.add(frequency, scored);
         }
         std::ranges::sort(keys_.back().terms);
         if (units_owning_.size() <= own.size()) units_owning_.resize(own.size() + 1);

@@ -316,7 +316,7 @@ namespace detail {
 /// Counts the units of an article out.
 inline void count_out(const library_part& part, std::size_t article, removed_of_part& removed, std::size_t dimension) {
     removed.layers.resize(part.layers.size());
-    std::vector<float> scratch(dimension);
+    std::vector<float> scratch;
     ++removed.articles;
     const auto [first, last] = part.range(article);
     for (std::size_t place = first; place < last; ++place) {
@@ -329,6 +329,7 @@ inline void count_out(const library_part& part, std::size_t article, removed_of_
             out.sum.resize(dimension, 0.0);
             part.layers[l].for_each_row(unit, [&](std::uint32_t row) {
                 ++out.rows;
+                scratch.resize(part.layers[l].rows->rows().scratch());
                 const auto floats = part.layers[l].rows->rows().read(row, scratch);
                 for (std::size_t j = 0; j < dimension; ++j) out.sum[j] += static_cast<double>(floats[j]);
             });
@@ -340,16 +341,15 @@ inline std::size_t living_units(const held_part& held) noexcept {
     return held.part->ids.size() - (held.removed ? held.removed->units : 0);
 }
 
-// Geometric: a part waits until what came behind it is half as large. So a unit is moved a number of times that is
-// logarithmic in the limit, and there are few parts.
+// Like counting in threes: a part waits until what came behind it is twice as large. So of three changes one copies more
+// than its own, a unit is moved a number of times that is logarithmic in the limit, and there are few parts.
 inline void merge_tail(std::vector<held_part>& parts, const unit_set& alive, std::size_t limit) {
-    std::size_t first = parts.size(), units = 0;
+    std::size_t first = parts.size(), behind = 0;
     for (std::size_t i = parts.size(); i-- > 0;) {
-        const std::size_t more = living_units(parts[i]);
-        if (units + more > limit) break;
-        if (i + 1 != parts.size() && more > 2 * units) break;
-        units += more;
-        first = i;
+        const std::size_t units = living_units(parts[i]);
+        if (behind + units > limit) break;
+        if (2 * units <= behind) first = i;
+        behind += units;
     }
     if (first + 1 >= parts.size()) return;
     std::vector<std::shared_ptr<const library_part>> together;

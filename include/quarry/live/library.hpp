@@ -166,9 +166,15 @@ class library {
     };
     // Rows by text, normalised: of replaced articles, and bought.
     struct known_rows {
-        std::map<detail::text_name, std::vector<float>> rows;
+        std::map<detail::text_name, std::size_t> places;  // where each begins
+        std::vector<float> floats;
         std::set<detail::text_name> bought;  // of them by this change, or the embedder knew nothing of them
         std::size_t calls = 0;
+
+        bool contains(const detail::text_name& name) const { return places.contains(name); }
+        void add(const detail::text_name& name, std::span<const float> row) {
+            if (places.try_emplace(name, floats.size()).second) floats.insert(floats.end(), row.begin(), row.end());
+        }
     };
 
     // Planned: no model is asked.
@@ -341,7 +347,7 @@ typename library<E>::prepared library<E>::prepare(const change& c, const generat
 // The rows that an earlier state of the changed articles had.
 template <Embedder E>
 void library<E>::collect_rows(const generation& g, std::span<const unit_id> gone, known_rows& known) const {
-    std::vector<float> scratch(frame_->dimension);
+    std::vector<float> scratch;
     for (const unit_id article : gone) {
         const auto [number, place] = *g.locate(article);
         const detail::library_part& part = *g.held()[number].part;
@@ -349,8 +355,8 @@ void library<E>::collect_rows(const generation& g, std::span<const unit_id> gone
         for (const detail::part_layer& l : part.layers)
             for (std::size_t i = first; i < last; ++i)
                 l.for_each_row(part.ids[i], [&](std::uint32_t row) {
-                    const auto floats = l.rows->rows().read(row, scratch);
-                    known.rows.try_emplace(l.row_texts[row], floats.begin(), floats.end());
+                    scratch.resize(l.rows->rows().scratch());
+                    known.add(l.row_texts[row], l.rows->rows().read(row, scratch));
                 });
     }
 }
@@ -366,7 +372,7 @@ void library<E>::buy_rows(const change& c, prepared& p, known_rows& known) const
         for (const key& k : p.keys[l]) {
             if (detail::is_blank(k.text)) continue;
             const detail::text_name name = detail::name_of_text(k.text);
-            const bool repeated = !wanted.insert(name).second, there = known.rows.contains(name);
+            const bool repeated = !wanted.insert(name).second, there = known.contains(name);
             if (repeated || (there && !known.bought.contains(name))) ++p.report.reused;
             if (repeated || there || known.bought.contains(name)) continue;
             texts.push_back(k.text);
@@ -381,16 +387,15 @@ void library<E>::buy_rows(const change& c, prepared& p, known_rows& known) const
         std::vector<float> rows = detail::embed_checked(embedder_, role::document, some, d);
         ++known.calls;
         // Normalised by an index, so that they are bit by bit what a build would keep.
-        flat_index normal(d, frame_->vectors);
-        std::vector<float> scratch(d);
+        flat_index normal(d, {.bytes = false, .rows = frame_->vectors.rows});
+        std::vector<float> scratch(normal.rows().scratch());
         for (std::size_t i = 0; i < some.size(); ++i) {
             const std::span<const float> row = std::span(rows).subspan(i * d, d);
             known.bought.insert(names[first + i]);
             if (std::ranges::all_of(row, [](float x) { return x == 0.0f; })) continue;
             const std::size_t at = normal.size();
             normal.add(unit_id{0}, row);
-            const auto kept = normal.rows().read(at, scratch);
-            known.rows.try_emplace(names[first + i], kept.begin(), kept.end());
+            known.add(names[first + i], normal.rows().read(at, scratch));
         }
     }
 }
@@ -427,14 +432,15 @@ std::shared_ptr<const detail::library_part> library<E>::part_of(prepared& p, con
                 if (detail::is_blank(keys[i].text)) continue;
                 p.report.keys_cut += detail::reads_whole(embedder_, keys[i].text) ? 0 : 1;
                 const detail::text_name name = detail::name_of_text(keys[i].text);
-                const auto row = known.rows.find(name);
-                if (row == known.rows.end()) {
+                const auto row = known.places.find(name);
+                if (row == known.places.end()) {
                     ++p.report.keys_without_vector;
                     continue;
                 }
                 has_row[i] = true;
                 held.push_back({keys[i].unit, key_at(held.size())});
-                rows.insert(rows.end(), row->second.begin(), row->second.end());
+                const auto floats = std::span(known.floats).subspan(row->second, frame_->dimension);
+                rows.insert(rows.end(), floats.begin(), floats.end());
                 made.row_texts.push_back(name);
             }
             const bool all = std::ranges::all_of(has_row, std::identity{});
@@ -507,7 +513,7 @@ change_plan library<E>::plan(const change& c, const plan_options& options) const
         for (const key& k : p.keys[l]) {
             if (detail::is_blank(k.text)) continue;
             const detail::text_name name = detail::name_of_text(k.text);
-            bool there = known.rows.contains(name) || !wanted.insert(name).second;
+            bool there = known.contains(name) || !wanted.insert(name).second;
             if constexpr (requires {
                               { embedder_.remembers(role::document, k.text) } -> std::same_as<bool>;
                           })

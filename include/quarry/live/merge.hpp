@@ -67,6 +67,9 @@ struct merger<bm25_index> {
     static bm25_index merged(std::span<const bm25_index* const> parts, Alive alive) {
         bm25_index out(parts.front()->analyzer_, parts.front()->options_);
         std::vector<std::uint32_t> renumbered;
+        std::size_t most_terms = 0;
+        for (const bm25_index* from : parts) most_terms = (std::max)(most_terms, from->terms_.size());
+        out.expect_terms(most_terms);
         for (const bm25_index* from : parts) {
             constexpr std::uint32_t gone = UINT32_MAX;
             renumbered.assign(from->keys_.size(), gone);
@@ -78,10 +81,8 @@ struct merger<bm25_index> {
                 const auto& term = from->terms_[t];
                 const auto kept = [&](const auto& posting) { return renumbered[posting.key] != gone; };
                 if (!std::ranges::any_of(term.postings, kept)) continue;
-                const auto [at, fresh] =
-                    out.term_numbers_.try_emplace(std::string(texts[t]), static_cast<std::uint32_t>(out.terms_.size()));
-                if (fresh) out.terms_.emplace_back();
-                auto& to = out.terms_[at->second];
+                const std::uint32_t number = out.number_of(texts[t]);
+                auto& to = out.terms_[number];
                 for (const auto& posting : term.postings) {
                     if (!kept(posting)) continue;
                     const float length = from->lengths_[posting.key];
@@ -94,7 +95,7 @@ struct merger<bm25_index> {
                         to.first_positions.push_back(static_cast<std::uint32_t>(to.positions.size()));
                         to.positions.insert(to.positions.end(), places.begin(), places.end());
                     }
-                    out.keys_[renumbered[posting.key]].terms.push_back(at->second);
+                    out.keys_[renumbered[posting.key]].terms.push_back(number);
                 }
             }
         }
