@@ -51,7 +51,7 @@ class unit_ref;
 /// A reference to any UnitSource. The source must outlive it.
 ///
 /// `summary`, `span`, `headings`, `links` and `sources` are optional in a source; where it lacks them they are empty. So
-/// is `state`: a source without it is itself and never changes.
+/// is `state`: a source without it is itself and never changes. And `contains`: without it every id below size() is a unit.
 class source_ref {
    public:
     template <UnitSource S>
@@ -63,6 +63,14 @@ class source_ref {
     source_ref(S&&) = delete;  // a temporary source would dangle: give it a name first
 
     std::size_t size() const { return calls_->size(source_); }
+    /// A library that changed has ids below size() that are nobody's. Asking for the text of such a unit is an error.
+    bool contains(unit_id unit) const { return calls_->contains(source_, unit); }
+    /// Calls `f(unit_id)` for every unit, in the order of their ids.
+    template <class F>
+    void for_each_unit(F f) const {
+        for (std::size_t i = 0; i < size(); ++i)
+            if (contains(unit_at(i))) f(unit_at(i));
+    }
     unit_kind kind(unit_id unit) const { return calls_->kind(source_, unit); }
     std::string_view id(unit_id unit) const { return calls_->id(source_, unit); }
     std::string_view title(unit_id unit) const { return calls_->title(source_, unit); }
@@ -96,6 +104,7 @@ class source_ref {
    private:
     struct calls {
         std::size_t (*size)(const void*);
+        bool (*contains)(const void*, unit_id);
         unit_kind (*kind)(const void*, unit_id);
         std::string_view (*id)(const void*, unit_id);
         std::string_view (*title)(const void*, unit_id);
@@ -120,6 +129,10 @@ class source_ref {
     template <class S>
     static constexpr calls calls_of = {
         [](const void* s) { return as<S>(s).size(); },
+        [](const void* s, unit_id u) -> bool {
+            if constexpr (requires { { as<S>(s).contains(u) } -> std::same_as<bool>; }) return as<S>(s).contains(u);
+            else return index_of(u) < as<S>(s).size();
+        },
         [](const void* s, unit_id u) { return as<S>(s).kind(u); },
         [](const void* s, unit_id u) { return as<S>(s).id(u); },
         [](const void* s, unit_id u) { return as<S>(s).title(u); },

@@ -20,8 +20,9 @@ namespace QUARRY_NAMESPACE::detail {  // not promised
 /// All units of one level, in their order.
 inline std::vector<unit_id> units_of(source_ref source, unit_kind level) {
     std::vector<unit_id> out;
-    for (std::size_t i = 0; i < source.size(); ++i)
-        if (source.kind(unit_at(i)) == level) out.push_back(unit_at(i));
+    source.for_each_unit([&](unit_id unit) {
+        if (source.kind(unit) == level) out.push_back(unit);
+    });
     return out;
 }
 

@@ -40,11 +40,11 @@ class metadata_keys {
    public:
     /// Counts in how many articles of `source` each heading stands.
     explicit metadata_keys(source_ref source, metadata_key_options options = {}) : options_(std::move(options)) {
-        for (std::size_t i = 0; i < source.size(); ++i) {
+        source.for_each_unit([&](unit_id unit) {
             std::unordered_set<std::string> distinct;
-            for (const heading& h : source.headings(unit_at(i))) distinct.insert(std::string(detail::trimmed(h.text)));
+            for (const heading& h : source.headings(unit)) distinct.insert(std::string(detail::trimmed(h.text)));
             for (const std::string& h : distinct) ++articles_with_[h];
-        }
+        });
     }
 
     key_kind kind() const noexcept { return key_kind::metadata; }

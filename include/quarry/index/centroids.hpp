@@ -32,14 +32,13 @@ indexed<flat_index> centroids(const indexed<I>& parts, unit_kind kind) {
     const std::size_t d = parts.index.dimension();
     std::map<unit_id, std::vector<double>> sums;
     std::vector<float> row(d);
-    for (std::size_t i = 0; i < parts.source.size(); ++i) {
-        const unit_id part = unit_at(i);
+    parts.source.for_each_unit([&](unit_id part) {
         std::optional<unit_id> up = parts.source.parent(part);
         while (up && parts.source.kind(*up) != kind) up = parts.source.parent(*up);
-        if (!up || !parts.index.vector_of(part, row) || !normalize(row)) continue;
+        if (!up || !parts.index.vector_of(part, row) || !normalize(row)) return;
         std::vector<double>& sum = sums.try_emplace(*up, d, 0.0).first->second;
         for (std::size_t j = 0; j < d; ++j) sum[j] += static_cast<double>(row[j]);
-    }
+    });
     flat_index index(d);
     for (const auto& [unit, sum] : sums) {
         std::ranges::transform(sum, row.begin(), [](double x) { return static_cast<float>(x); });

@@ -169,33 +169,32 @@ inline std::optional<unit_id> unit_graph::resolved(unit_id from, std::string_vie
 inline std::size_t unit_graph::connect_links(float weight,
                                              const std::function<std::optional<unit_id>(std::string_view)>& resolve) {
     std::size_t made = 0;
-    for (std::size_t i = 0; i < source_.size(); ++i) {
-        const unit_id from = unit_at(i);
-        if (source_.kind(from) != unit_kind::article) continue;
+    source_.for_each_unit([&](unit_id from) {
+        if (source_.kind(from) != unit_kind::article) return;
+        const auto node = static_cast<node_id>(index_of(from));
         for (const link& l : source_.links(from)) {
             const auto to = resolve ? resolve(l.target) : resolved(from, l.target);
-            if (!to || index_of(*to) >= source_.size()) continue;
+            if (!to || !source_.contains(*to)) continue;
             const unit_id article = source_.article_of(*to);
             if (article == from) continue;
-            const std::size_t before = edges(static_cast<node_id>(i)).size();
+            const std::size_t before = edges(node).size();
             connect(from, article, weight);
-            made += edges(static_cast<node_id>(i)).size() - before;
+            made += edges(node).size() - before;
         }
-    }
+    });
     return made;
 }
 
 inline std::size_t unit_graph::connect_entities(const entity_options& options) {
     std::map<std::string, std::vector<unit_id>> units;
-    for (std::size_t i = 0; i < source_.size(); ++i) {
-        const unit_id unit = unit_at(i);
-        if (source_.kind(unit) != options.of) continue;
+    source_.for_each_unit([&](unit_id unit) {
+        if (source_.kind(unit) != options.of) return;
         const std::string_view text = source_.text(unit);
         for (const std::string& name : options.entities ? options.entities(text) : entities_in(text)) {
             std::vector<unit_id>& all = units[name];
             if (all.empty() || all.back() != unit) all.push_back(unit);
         }
-    }
+    });
     std::size_t kept = 0;
     for (const auto& [name, all] : units) {
         if (name.empty() || all.size() < 2 || all.size() > options.most_units) continue;

@@ -7,7 +7,8 @@
 // generations share, and a set of the units that are alive.
 //
 // The surprising thing: unit ids have gaps. A unit that was removed, or replaced by a newer state of its article, is
-// unknown here, and its id never comes back.
+// unknown here, and its id never comes back. So whoever walks over all units asks `contains`, or for_each_unit of a
+// source_ref.
 #pragma once
 
 #include <algorithm>
@@ -86,6 +87,7 @@ class generation {
 
     // What a UnitSource offers.
     std::size_t size() const noexcept { return next_unit_; }
+    bool contains(unit_id unit) const noexcept { return alive_->contains(unit); }
     unit_kind kind(unit_id unit) const {
         const auto [part, place] = at(unit);
         return part->units.kind(place);

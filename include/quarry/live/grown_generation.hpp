@@ -71,6 +71,9 @@ class grown_generation {
 
     // What a UnitSource offers.
     std::size_t size() const noexcept { return first() + nodes_.size(); }
+    bool contains(unit_id unit) const noexcept {
+        return index_of(unit) < first() ? below_->contains(unit) : index_of(unit) < size();
+    }
     unit_kind kind(unit_id unit) const { return summary_at(unit) ? unit_kind::generated : below_->kind(unit); }
     std::string_view id(unit_id unit) const {
         const summary_unit* s = summary_at(unit);

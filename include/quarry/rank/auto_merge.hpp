@@ -42,8 +42,9 @@ namespace detail {
 class parts_of_units {
    public:
     explicit parts_of_units(source_ref source) {
-        for (std::size_t i = 0; i < source.size(); ++i)
-            if (const auto up = source.parent(unit_at(i))) parts_[{*up, source.kind(unit_at(i))}].push_back(unit_at(i));
+        source.for_each_unit([&](unit_id unit) {
+            if (const auto up = source.parent(unit)) parts_[{*up, source.kind(unit)}].push_back(unit);
+        });
         for (auto& [whole, parts] : parts_)
             std::ranges::stable_sort(parts, {}, [&](unit_id unit) { return source.span(unit).begin; });
     }

@@ -182,9 +182,9 @@ class hierarchical_retriever : public retriever_interface<hierarchical_retriever
         passage open = p;
         if (w.narrowed) {
             const auto some = std::make_shared<unit_set>(source().size());
-            for (std::size_t i = 0; i < source().size(); ++i)
-                if (const unit_id unit = unit_at(i); (!p || p->contains(unit)) && passes(unit, w, L))
-                    some->insert(unit);
+            source().for_each_unit([&](unit_id unit) {
+                if ((!p || p->contains(unit)) && passes(unit, w, L)) some->insert(unit);
+            });
             open = some;
         }
         request among = q.among(open);
@@ -204,8 +204,9 @@ class hierarchical_retriever : public retriever_interface<hierarchical_retriever
         std::optional<request> child;
         if (w.narrowed) {
             const auto some = std::make_shared<unit_set>(source().size());
-            for (std::size_t i = 0; i < source().size(); ++i)
-                if (const unit_id unit = unit_at(i); q.admits(unit) && passes(unit, w, n)) some->insert(unit);
+            source().for_each_unit([&](unit_id unit) {
+                if (q.admits(unit) && passes(unit, w, n)) some->insert(unit);
+            });
             child.emplace(q.among(some));
         }
         request& among = child ? *child : q;

@@ -66,8 +66,7 @@ class summary_forest {
             for (const unit_id unit : sources) parents_.emplace_back(unit, summary);
         };
         for (const unit_id summary : summaries) add(summary);
-        if (summaries.empty())
-            for (std::size_t i = 0; i < source.size(); ++i) add(unit_at(i));
+        if (summaries.empty()) source.for_each_unit(add);
         std::ranges::sort(parents_);
     }
 

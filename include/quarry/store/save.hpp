@@ -58,6 +58,9 @@ struct loaded {
 template <Embedder E>
 durability save(const std::string& path, const corpus& articles, const knowledge_base& kb, const E& embedder,
                 const store_options& options = {});
+template <Embedder E>
+durability save(const std::string& path, const corpus& articles, const dense_base& kb, const E& embedder,
+                const store_options& options = {});
 durability save(const std::string& path, const corpus& articles, const lexical_base& kb,
                 const store_options& options = {});
 
@@ -70,6 +73,10 @@ durability save(const std::string& path, const corpus& articles, const lexical_b
 template <Embedder E>
 std::unique_ptr<const loaded<knowledge_base>> load(const std::string& path, const E& embedder,
                                                    const load_options& options = {});
+/// The vectors of a base, whether it was saved with words or without.
+template <Embedder E>
+std::unique_ptr<const loaded<dense_base>> load_dense(const std::string& path, const E& embedder,
+                                                     const store_options& options = {});
 std::unique_ptr<const loaded<lexical_base>> load_lexical(const std::string& path, const load_options& options = {});
 
 // ------------------------------------------------------------------------------------------------------------- detail
@@ -141,6 +148,14 @@ inline void write_lexical(container_writer& out, const corpus& articles, const i
     write_section(out, "bm25", words.index);
 }
 
+/// `words`: the keys of words that were written before, if any; most bases have one table for both indexes.
+inline void write_dense(container_writer& out, const corpus& articles, const indexed<flat_index>& vectors,
+                        const std::shared_ptr<const key_table>& words = nullptr) {
+    require_own(vectors.source, articles);
+    if (vectors.keys && vectors.keys != words) write_section(out, "keys of vectors", *vectors.keys);
+    write_vectors(out, "vectors", vectors.index);
+}
+
 inline std::shared_ptr<const key_table> read_keys(container& file, std::string_view name,
                                                   const corpus& articles) {
     if (!file.has(name)) return nullptr;
@@ -153,6 +168,26 @@ inline indexed<bm25_index> read_lexical(container& file, const corpus& articles,
     return {saved<bm25_index>::read(file.read("bm25"), words, known), articles, read_keys(file, "keys", articles)};
 }
 
+/// `words`: the keys of words, if they were read.
+inline indexed<flat_index> read_dense(container& file, const corpus& articles, std::size_t dimension,
+                                      const std::shared_ptr<const key_table>& words = nullptr) {
+    auto keys = read_keys(file, "keys of vectors", articles);
+    if (!keys) keys = words ? words : read_keys(file, "keys", articles);
+    const auto known = [&](unit_id unit) { return index_of(unit) < articles.size(); };
+    return {read_vectors<flat_index>(file, "vectors", dimension, known), articles, std::move(keys)};
+}
+
+/// Opens a file and gives the base that `read(file, corpus)` makes, once all of it was verified.
+template <class Base, class Read>
+std::unique_ptr<const loaded<Base>> load_base(const std::string& path, const store_options& options,
+                                              const fingerprints& made_with, Read read) {
+    return read_container(path, options, [&](container& file) {
+        require_same(read_fingerprints(file.read("made with")), made_with);
+        return std::make_unique<const loaded<Base>>(saved<corpus>::read(file.read("corpus")),
+                                                    [&](const corpus& articles) { return read(file, articles); });
+    });
+}
+
 }  // namespace detail
 
 template <Embedder E>
@@ -162,11 +197,18 @@ durability save(const std::string& path, const corpus& articles, const knowledge
         out.section("made with");
         detail::write_fingerprints(detail::of_embedder(options.made_with, embedder), detail::byte_writer(out));
         detail::write_lexical(out, articles, kb.bm25);
-        detail::require_own(kb.vectors.source, articles);
-        // Most bases have one table for both indexes.
-        if (kb.vectors.keys && kb.vectors.keys != kb.bm25.keys)
-            detail::write_section(out, "keys of vectors", *kb.vectors.keys);
-        detail::write_vectors(out, "vectors", kb.vectors.index);
+        detail::write_dense(out, articles, kb.vectors, kb.bm25.keys);
+    });
+}
+
+template <Embedder E>
+durability save(const std::string& path, const corpus& articles, const dense_base& kb, const E& embedder,
+                const store_options& options) {
+    return detail::save_container(path, options, [&](container_writer& out) {
+        out.section("made with");
+        detail::write_fingerprints(detail::of_embedder(options.made_with, embedder), detail::byte_writer(out));
+        detail::write_section(out, "corpus", articles);
+        detail::write_dense(out, articles, kb.vectors);
     });
 }
 
@@ -182,28 +224,26 @@ inline durability save(const std::string& path, const corpus& articles, const le
 template <Embedder E>
 std::unique_ptr<const loaded<knowledge_base>> load(const std::string& path, const E& embedder,
                                                    const load_options& options) {
-    return detail::read_container(path, options, [&](container& file) {
-        detail::require_same(detail::read_fingerprints(file.read("made with")),
-                             detail::of_embedder(options.made_with, embedder));
-        return std::make_unique<const loaded<knowledge_base>>(
-            detail::saved<corpus>::read(file.read("corpus")), [&](const corpus& articles) {
-                const auto known = [&](unit_id unit) { return index_of(unit) < articles.size(); };
-                auto words = detail::read_lexical(file, articles, options.words);
-                auto keys = detail::read_keys(file, "keys of vectors", articles);
-                if (!keys) keys = words.keys;
-                auto vectors = detail::read_vectors<flat_index>(file, "vectors", embedder.dimension(), known);
-                return knowledge_base{std::move(words), {std::move(vectors), articles, std::move(keys)}, {}};
-            });
+    const auto made_with = detail::of_embedder(options.made_with, embedder);
+    return detail::load_base<knowledge_base>(path, options, made_with, [&](container& file, const corpus& articles) {
+        auto words = detail::read_lexical(file, articles, options.words);
+        auto vectors = detail::read_dense(file, articles, embedder.dimension(), words.keys);
+        return knowledge_base{std::move(words), std::move(vectors), {}};
+    });
+}
+
+template <Embedder E>
+std::unique_ptr<const loaded<dense_base>> load_dense(const std::string& path, const E& embedder,
+                                                     const store_options& options) {
+    const auto made_with = detail::of_embedder(options.made_with, embedder);
+    return detail::load_base<dense_base>(path, options, made_with, [&](container& file, const corpus& articles) {
+        return dense_base{detail::read_dense(file, articles, embedder.dimension()), {}};
     });
 }
 
 inline std::unique_ptr<const loaded<lexical_base>> load_lexical(const std::string& path, const load_options& options) {
-    return detail::read_container(path, options, [&](container& file) {
-        detail::require_same(detail::read_fingerprints(file.read("made with")), options.made_with);
-        return std::make_unique<const loaded<lexical_base>>(
-            detail::saved<corpus>::read(file.read("corpus")), [&](const corpus& articles) {
-                return lexical_base{detail::read_lexical(file, articles, options.words), {}};
-            });
+    return detail::load_base<lexical_base>(path, options, options.made_with, [&](container& file, const corpus& articles) {
+        return lexical_base{detail::read_lexical(file, articles, options.words), {}};
     });
 }
 

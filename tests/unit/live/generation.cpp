@@ -2,7 +2,12 @@
 
 #include <string>
 
+#include "quarry/expand/metadata_keys.hpp"
+#include "quarry/index/centroids.hpp"
+#include "quarry/index/unit_graph.hpp"
 #include "quarry/live/library.hpp"
+#include "quarry/rank/auto_merge.hpp"
+#include "quarry/retrieve/hierarchical.hpp"
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 #include "support/living.hpp"
@@ -51,6 +56,34 @@ TEST_CASE("a generation is a source of the units that are alive, across its part
     std::string ids;
     now->for_each_article([&](unit_id unit) { ids += now->id(unit); });
     CHECK(ids == "ac");
+}
+
+TEST_CASE("whoever walks over all units goes around the ids that are nobody's, before a merge and after") {
+    living::library kb({}, living::layers(), living::options(1));
+    kb.upsert({.id = "a", .text = "one two", .links = {{"c"}}});
+    kb.upsert({.id = "b", .text = "four"});
+    kb.upsert({.id = "c", .text = "five two"});
+    kb.remove("b");
+    for (const bool merged : {false, true}) {
+        INFO("merged: " << merged);
+        if (merged) REQUIRE(kb.merge());
+        const auto now = kb.now();
+        std::string ids;
+        source_ref(*now).for_each_unit([&](unit_id unit) { ids += std::string(now->id(unit)) + ' '; });
+        CHECK(ids == "a a#0-7 c c#0-8 ");
+        CHECK_FALSE(now->contains(unit_at(2)));
+        CHECK_FALSE(now->contains(unit_at(now->size())));
+
+        const auto search = hierarchical({.beams = {1}}, level{unit_kind::article, lexical(now->bm25(1))},
+                                         level{unit_kind::chunk, lexical(now->bm25(0))});
+        const auto found = search.retrieve("five two", 1);
+        REQUIRE(found.size() == 1);
+        CHECK(found.unit(found[0]).id() == "c#0-8");
+        CHECK(detail::parts_of_units(*now).of(*now->find("a"), unit_kind::chunk).size() == 1);
+        CHECK(centroids(now->vectors(), unit_kind::article).index.size() == 2);
+        CHECK(unit_graph(*now).connect_links(1.0f, [&](std::string_view id) { return now->find(id); }) == 1);
+        metadata_keys{*now};
+    }
 }
 
 TEST_CASE("an empty generation refuses what a full one would") {

@@ -99,6 +99,22 @@ TEST_CASE("a base of words alone, and one whose vectors have fewer keys") {
     CHECK(loaded->kb.vectors.keys->size() + 1 == loaded->kb.bm25.keys->size());
 }
 
+TEST_CASE("a base of vectors alone is saved and loaded like the others, also out of a file that has words") {
+    saved_pair s;
+    const dense_base kb = build_vectors(s.articles, identity{}, s.embed);
+    save("vectors", s.articles, kb, s.embed, s.options);
+    const std::string before = answers(dense(kb.vectors, s.embed));
+    const auto again = load_dense("vectors", s.embed, s.options);
+    CHECK(answers(dense(again->kb.vectors, s.embed)) == before);
+    save("again", again->articles, again->kb, s.embed, s.options);
+    CHECK(s.files.files.at("again") == s.files.files.at("vectors"));
+    CHECK(answers(dense(load_dense("kb", s.embed, s.options)->kb.vectors, s.embed)) == before);
+    CHECK(code_of([&] { load("vectors", s.embed, s.reading); }) == "store.section");
+    named_embedder other;
+    other.model = "others";
+    CHECK(code_of([&] { load_dense("vectors", other, s.options); }) == "store.fingerprint");
+}
+
 TEST_CASE("the operating system's files carry a base from one program to the next") {
     const temporary_folder folder;
     saved_pair s;
