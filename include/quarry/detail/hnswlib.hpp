@@ -1,8 +1,9 @@
-// The one place that includes hnswlib: a graph over numbered rows whose distances are ours.
+// The one place that includes hnswlib: it holds a graph of numbered rows, their levels and their links.
 //
-// hnswlib builds and holds the graph; searching it is done elsewhere. It sees a row as its 4-byte number, and distances
-// are of a type of our own, so its classes are instantiated for nobody else and agree in every file of a program.
-// Included before a user's own hnswlib, this leaves them its scalar distances; include yours first to keep its others.
+// Which rows are linked is decided in index/graph_builder.hpp, and searching is done elsewhere too. hnswlib sees rows of no
+// bytes and distances of a type of our own, so its classes are instantiated for nobody else and agree in every file of a
+// program. Included before a user's own hnswlib, this leaves them its scalar distances; include yours first to keep its
+// others.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@
 
 namespace QUARRY_NAMESPACE::detail {
 
-/// Smaller is nearer.
+// What hnswlib asks of a distance. None is ever computed.
 struct graph_distance {
     float value = 0.0f;
 
@@ -49,14 +50,10 @@ struct std::numeric_limits<quarry::detail::graph_distance> : std::numeric_limits
 
 namespace QUARRY_NAMESPACE::detail {
 
-/// Rows are added in the order of their numbers, 0, 1, 2, ...; the same order gives the same graph.
+/// Rows are numbered 0, 1, 2, ...; the seed decides their levels. A walk enters by the first row on the highest level.
 class row_graph {
    public:
-    using distance = graph_distance (*)(const void* a, const void* b, const void* context);
-
-    /// `a` and `b` point to row numbers, std::uint32_t. `context` must outlive the graph and stay where it is.
-    row_graph(std::size_t links, std::size_t ef_construction, std::uint32_t seed, distance f, const void* context)
-        : links_(links), ef_construction_(ef_construction), seed_(seed), space_(f, context) {}
+    row_graph(std::size_t links, std::uint32_t seed) : links_(links), seed_(seed) {}
 
     std::size_t size() const noexcept { return size_; }
 
@@ -65,77 +62,77 @@ class row_graph {
     void reserve(std::size_t rows) {
         if (rows <= capacity_) return;
         const std::size_t capacity = (std::max)(rows, capacity_ + capacity_ / 2);
-        auto grown = std::make_unique<built>(&space_, capacity, links_, ef_construction_, seed_);
+        auto grown = std::make_unique<built>(&space_, capacity, links_, links_, seed_);
         if (graph_) copy(*graph_, *grown);
-        visited_ = grown->visited_list_pool_->getFreeVisitedList();  // the only one, since one thread adds
-        grown->visited_list_pool_->releaseVisitedList(visited_);
         graph_ = std::move(grown);
         capacity_ = capacity;
     }
 
-    /// The highest level that a row has links on.
-    int level(std::uint32_t row) const noexcept { return graph_->element_levels_[row]; }
-    /// At most so many links on a level.
-    std::size_t most_links(int level) const noexcept { return level == 0 ? 2 * links_ : links_; }
+    /// One more row, that no other is linked with. Requires  room.
+    void add() { place(graph_->getRandomLevel(graph_->mult_)); }
 
-    /// Fills an empty one, whose seed decides the levels of the rows: `put(levels, row, level, to)` writes a row's links on
-    /// a level to `to`, which has room for `most_links`, and says how many.
-    template <class Put>
-    void restore(std::size_t rows, Put put) {
+    /// Fills an empty one: `put(levels, row, level, to)` writes a row's links on a level to `to`, which has room for
+    /// `most_links`, and says how many. A walk enters by none for which `left(row)` and that has no links.
+    template <class Left, class Put>
+    void restore(std::size_t rows, Left left, Put put) {
         reserve(rows);
         std::vector<int> levels(rows);
         for (int& level : levels) level = graph_->getRandomLevel(graph_->mult_);
         for (std::uint32_t row = 0; row < rows; ++row) {
-            const int level = levels[row];
-            std::memset(graph_->get_linklist0(row), 0, graph_->size_data_per_element_);
-            graph_->setExternalLabel(row, row);
-            std::memcpy(graph_->getDataByInternalId(row), &row, sizeof row);
-            if (level > 0) {
-                const std::size_t bytes = graph_->size_links_per_element_ * static_cast<std::size_t>(level) + 1;
-                graph_->linkLists_[row] = static_cast<char*>(std::calloc(bytes, 1));
-                if (!graph_->linkLists_[row]) throw std::bad_alloc();
-            }
-            graph_->element_levels_[row] = level;
-            graph_->cur_element_count = row + 1;  // its destructor frees the lists below this
-            for (int l = 0; l <= level; ++l) {
-                ::hnswlib::linklistsizeint* const list = l == 0 ? graph_->get_linklist0(row) : graph_->get_linklist(row, l);
+            place(levels[row]);
+            for (int l = 0; l <= levels[row]; ++l) {
+                ::hnswlib::linklistsizeint* const list = graph_->get_linklist_at_level(row, l);
                 graph_->setListCount(list, static_cast<unsigned short>(put(std::as_const(levels), row, l, list + 1)));
             }
-            if (level > graph_->maxlevel_) graph_->enterpoint_node_ = row, graph_->maxlevel_ = level;
+            if (is_linked(row) || !left(row)) enter(row);
         }
-        size_ = rows;
     }
 
-    /// Requires  room. After a call that throws the graph is not to be used any more.
-    void add() {
-        const auto row = static_cast<std::uint32_t>(size_);
-        try {
-            graph_->addPoint(&row, row);
-        } catch (...) {
-            // An insertion that fails keeps the list of visited rows that it took, and nobody would free it.
-            auto& pool = *graph_->visited_list_pool_;
-            ::hnswlib::VisitedList* const free = pool.getFreeVisitedList();
-            if (free != visited_) pool.releaseVisitedList(visited_);
-            pool.releaseVisitedList(free);
-            throw;
-        }
-        ++size_;
+    /// The row may be where a walk enters.
+    void enter(std::uint32_t row) noexcept {
+        const int top = top_level();
+        if (level(row) < top || (level(row) == top && row > entry())) return;
+        graph_->enterpoint_node_ = row;
+        graph_->maxlevel_ = level(row);
+    }
+    /// Where the row by which a walk enters has left, it enters by another. `left(row)`: may it not?
+    template <class Left>
+    void leave(Left left) noexcept {
+        if (top_level() < 0 || !left(entry())) return;
+        graph_->maxlevel_ = -1;
+        for (std::uint32_t row = 0; row < size_; ++row)
+            if (!left(row)) enter(row);
     }
 
-    // How to walk it. Requires  not empty.
+    /// The highest level that a row has links on.
+    int level(std::uint32_t row) const noexcept { return graph_->element_levels_[row]; }
+    bool is_linked(std::uint32_t row) const noexcept { return !links(row).empty(); }
+    /// At most so many links on a level.
+    std::size_t most_links(int level) const noexcept { return level == 0 ? 2 * links_ : links_; }
+    /// So many of them a row looks for itself; the others are left for those that come later.
+    std::size_t own_links() const noexcept { return links_; }
+
+    /// Requires  a level of the row; at most `most_links`.
+    void link(std::uint32_t row, int level, std::span<const std::uint32_t> to) noexcept {
+        ::hnswlib::linklistsizeint* const list = graph_->get_linklist_at_level(row, level);
+        graph_->setListCount(list, static_cast<unsigned short>(to.size()));
+        std::ranges::copy(to, list + 1);
+    }
+
+    // How to walk it. Below level 0: nobody has entered.
     std::uint32_t entry() const noexcept { return graph_->enterpoint_node_; }
     int top_level() const noexcept { return graph_->maxlevel_; }
-    std::span<const std::uint32_t> links(std::uint32_t row) const noexcept { return list(graph_->get_linklist0(row)); }
+    std::span<const std::uint32_t> links(std::uint32_t row) const noexcept { return links(row, 0); }
     std::span<const std::uint32_t> links(std::uint32_t row, int level) const noexcept {
-        return list(graph_->get_linklist(row, level));
+        ::hnswlib::linklistsizeint* const list = graph_->get_linklist_at_level(row, level);
+        return {list + 1, graph_->getListCount(list)};
     }
 
     std::size_t memory() const noexcept {
-        // A row has its links, a lock, a level, a mark and a place for upper levels; perhaps a node of the table of
-        // labels; and one in `links_` has upper levels.
+        // A row has its links, a lock, a level, a mark and a place for upper levels; one in `links_` has upper levels.
         if (!graph_) return 0;
         const std::size_t row = graph_->size_data_per_element_ + sizeof(std::mutex) + 14;
-        return capacity_ * row + size_ * (40 + graph_->size_links_per_element_ / links_) + 65536 * sizeof(std::mutex);
+        return capacity_ * row + size_ * (graph_->size_links_per_element_ / links_) + 65536 * sizeof(std::mutex);
     }
 
    private:
@@ -143,22 +140,24 @@ class row_graph {
 
     class space final : public ::hnswlib::SpaceInterface<graph_distance> {
      public:
-        space(distance f, const void* context) : distance_(f), context_(context) {}
-        std::size_t get_data_size() override { return sizeof(std::uint32_t); }
-        ::hnswlib::DISTFUNC<graph_distance> get_dist_func() override { return distance_; }
-        void* get_dist_func_param() override { return const_cast<void*>(context_); }
-
-     private:
-        distance distance_;
-        const void* context_;
+        std::size_t get_data_size() override { return 0; }
+        ::hnswlib::DISTFUNC<graph_distance> get_dist_func() override { return nullptr; }
+        void* get_dist_func_param() override { return nullptr; }
     };
 
-    std::span<const std::uint32_t> list(::hnswlib::linklistsizeint* from) const noexcept {
-        return {from + 1, graph_->getListCount(from)};
+    void place(int level) {
+        const auto row = static_cast<std::uint32_t>(size_);
+        std::memset(graph_->get_linklist0(row), 0, graph_->size_data_per_element_);
+        if (level > 0) {
+            const std::size_t bytes = graph_->size_links_per_element_ * static_cast<std::size_t>(level) + 1;
+            graph_->linkLists_[row] = static_cast<char*>(std::calloc(bytes, 1));
+            if (!graph_->linkLists_[row]) throw std::bad_alloc();
+        }
+        graph_->element_levels_[row] = level;
+        graph_->cur_element_count = ++size_;  // its destructor frees the lists below this
     }
 
-    // Its own growth frees before it allocates. Copied is what its insertion reads, but for the table of labels: ours
-    // do not repeat.
+    // Its own growth frees before it allocates. Copied is what is used here.
     static void copy(const built& from, built& to) {
         const std::size_t count = from.cur_element_count;
         std::memcpy(to.data_level0_memory_, from.data_level0_memory_, count * from.size_data_per_element_);
@@ -176,14 +175,12 @@ class row_graph {
         to.enterpoint_node_ = from.enterpoint_node_;
         to.maxlevel_ = from.maxlevel_;
         to.level_generator_ = from.level_generator_;
-        to.update_probability_generator_ = from.update_probability_generator_;
     }
 
-    std::size_t links_, ef_construction_;
+    std::size_t links_;
     std::uint32_t seed_;
     space space_;
     std::unique_ptr<built> graph_;
-    ::hnswlib::VisitedList* visited_ = nullptr;
     std::size_t size_ = 0, capacity_ = 0;
 };
 

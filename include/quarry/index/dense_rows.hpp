@@ -103,7 +103,9 @@ class dense_rows {
         return checked(probe, function);
     }
 
-    key_id add(std::span<const unit_id> units, std::span<const float> rows) {
+    /// The first of the rows take the places of dropped ones, `slots`; not more than there are rows. Where there are
+    /// any, requires  no half bytes.
+    key_id add(std::span<const unit_id> units, std::span<const float> rows, std::span<const std::uint32_t> slots = {}) {
         if (rows.size() != units.size() * dimension_)
             raise<usage_error>("dense.dimension",
                                concat(where_, "::add: expected ", units.size(), " rows of ", dimension_,
@@ -115,13 +117,18 @@ class dense_rows {
         if (rows_.format() == row_format::halves) round_to_halves(fresh);
 
         // Everything that may throw comes first; what was reserved in vain is not seen.
-        reserve(units.size());
-        units_.reserve(units);
-        rows_.add(fresh);
+        reserve(units.size() - slots.size());
+        units_.reserve(units, units.size() - slots.size());
+        rows_.add(std::span(fresh).subspan(slots.size() * dimension_));
         for (std::size_t i = 0; i < units.size(); ++i) {
-            keys_.push_back({units[i], key_id{next_key_++}});
+            const held key{units[i], key_id{next_key_++}};
             const auto added = std::span<const float>(fresh).subspan(i * dimension_, dimension_);
-            count_in(units[i], added, norm(added));
+            if (i < slots.size()) {
+                take_place(slots[i], key, added);
+            } else {
+                keys_.push_back(key);
+                count_in(units[i], added, norm(added));
+            }
         }
         return key_id{next_key_ - static_cast<std::uint32_t>(units.size())};
     }
@@ -131,25 +138,22 @@ class dense_rows {
     /// whoever reads them from a file has seen the end of it. Errors  data_error `dense.stored`.
     template <class Fill>
     void restore(std::span<const held> keys, key_id next_key, Fill fill) {
+        for (std::size_t i = 1; i < keys.size(); ++i)
+            if (keys[i].key <= keys[i - 1].key)
+                refuse_stored(concat("key ", index_of(keys[i].key), " does not follow the one before"));
         restore(keys, next_key, fill, [](std::size_t) { return false; });
     }
-    /// The same where row i was dropped if `dropped(i)`.
+    /// The same where row i was dropped if `dropped(i)`, and keys are in the order in which slots were taken.
     template <class Fill, class Dropped>
     void restore(std::span<const held> keys, key_id next_key, Fill fill, Dropped dropped) {
-        const auto refuse = [&](const std::string& why) {
-            raise<data_error>("dense.stored", concat(where_, ": these are no rows of an index: ", why));
-        };
-        for (std::size_t i = 0; i < keys.size(); ++i)
-            if (keys[i].key >= next_key || (i != 0 && keys[i].key <= keys[i - 1].key))
-                refuse(concat("key ", index_of(keys[i].key), " does not follow the one before, or not below ",
-                              index_of(next_key)));
+        require_distinct(keys, next_key);
         reserve(keys.size());
         keys_.assign(keys.begin(), keys.end());
         next_key_ = static_cast<std::uint32_t>(index_of(next_key));
         std::vector<unit_id> units;
         units.reserve(keys.size());
         for (const held& key : keys) units.push_back(key.unit);
-        units_.reserve(units);
+        units_.reserve(units, units.size());
 
         std::vector<float> scratch(rows_.scratch());
         std::size_t wrong = keys.size();
@@ -168,7 +172,7 @@ class dense_rows {
                     count_in(keys[i].unit, one, length);
             }
         }
-        if (wrong != keys.size()) refuse(concat("row ", wrong, " is not finite, or not of length 1"));
+        if (wrong != keys.size()) refuse_stored(concat("row ", wrong, " is not finite, or not of length 1"));
     }
     void restore(std::span<const held> keys, std::span<const float> rows, key_id next_key) {
         if (rows.size() % dimension_ != 0 || rows.size() / dimension_ != keys.size())
@@ -206,7 +210,7 @@ class dense_rows {
         }
         keys_.resize(kept);
         rows_.shrink(kept);
-        if (has_bytes_) bytes_.shrink(kept);
+        if (has_bytes_) bytes_.resize(kept);
         if (has_nibbles_) nibbles_.shrink(kept);
         units_.clear();
         // Summed afresh: subtracting would leave the rounding of what was removed behind.
@@ -217,6 +221,7 @@ class dense_rows {
             count_in_sums(one, norm(one));
             units_.add(keys_[i].unit);
         }
+        units_.trim();
         return before - kept;
     }
 
@@ -277,10 +282,14 @@ class dense_rows {
         return sum / (static_cast<double>(count) + 10.0);
     }
 
+    /// The row of the unit's first key.
     bool vector_of(unit_id unit, std::span<float> out) const {
         require_width(out.size());
-        const std::uint32_t first = units_.first(unit);
+        std::uint32_t first = units_.first(unit);
         if (first == unit_rows::none) return false;
+        units_.for_each(unit, [&](std::uint32_t i) {
+            if (keys_[i].key < keys_[first].key) first = i;
+        });
         const auto one = rows_.read(first, out);
         if (one.data() != out.data()) std::ranges::copy(one, out.begin());
         return true;
@@ -300,6 +309,19 @@ class dense_rows {
     double longest() const noexcept { return longest_; }
 
    private:
+    [[noreturn]] void refuse_stored(const std::string& why) const {
+        raise<data_error>("dense.stored", concat(where_, ": these are no rows of an index: ", why));
+    }
+    void require_distinct(std::span<const held> keys, key_id next_key) const {
+        std::vector<key_id> all;
+        all.reserve(keys.size());
+        for (const held& key : keys) all.push_back(key.key);
+        if (!std::ranges::is_sorted(all)) std::ranges::sort(all);
+        if (!all.empty() && all.back() >= next_key)
+            refuse_stored(concat("key ", index_of(all.back()), " is not below ", index_of(next_key)));
+        if (const auto twice = std::ranges::adjacent_find(all); twice != all.end())
+            refuse_stored(concat("key ", index_of(*twice), " is there twice"));
+    }
     template <class V>
     static void grow(V& v, std::size_t more) {
         if (v.capacity() < v.size() + more) v.reserve((std::max)(2 * v.size(), v.size() + more));
@@ -318,6 +340,13 @@ class dense_rows {
         units_.add(unit);
         add_codes(added, length);
         count_in_sums(added, length);
+    }
+    void take_place(std::uint32_t slot, const held& key, std::span<const float> added) noexcept {
+        rows_.put(slot, added);
+        if (has_bytes_) bytes_.put(slot, added);
+        keys_[slot] = key;
+        units_.put(slot, key.unit);
+        count_in_sums(added, norm(added));
     }
     void leave_out(std::span<const float> dropped, double length) noexcept {
         units_.skip();

@@ -1,14 +1,13 @@
 // HNSW index: approximate search over a graph, for more keys than a scan can afford.
 //
 // Rows, scores, ids and filters are those of flat_index; what differs is that a search without a filter may miss a key,
-// about one in twenty of the ten best unless asked otherwise. hnswlib builds the graph; it is walked here, by bytes,
-// and what the walk gathered is scored as flat_index would. A filter never costs keys: where few rows are allowed they
-// are scanned, and a walk that finds too little or takes longer than a scan ends in one.
+// about one in twenty of the ten best unless asked otherwise. hnswlib holds the graph; it is linked and walked here, by
+// bytes, and what a walk gathered is scored as flat_index would. A filter never costs keys: where few rows are allowed
+// they are scanned, and a walk that finds too little or takes longer than a scan ends in one.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -16,14 +15,15 @@
 
 #include "../config.hpp"
 #include "../core/error.hpp"
+#include "../core/executor.hpp"
 #include "../core/ids.hpp"
 #include "../core/key_index.hpp"
 #include "../core/scale.hpp"
 #include "../detail/hnswlib.hpp"
 #include "../detail/saved.hpp"
 #include "../detail/text.hpp"
-#include "../math/kernels.hpp"
 #include "dense_rows.hpp"
+#include "graph_builder.hpp"
 #include "graph_walk.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -39,7 +39,7 @@ struct hnsw_options {
 
 /// Takes rows as basic_flat_index does. The same rows in the same order give the same graph and the same answers.
 ///
-/// Memory  that of flat_index; about 8 m + 120 bytes a row for the graph, with room for half as many rows more; 2.6 MB.
+/// Memory  that of flat_index; about 8 m + 75 bytes a row for the graph, with room for half as many rows more; 2.6 MB.
 /// Errors  those of flat_index; usage_error `hnsw.options`. A call that throws has changed nothing, except that after
 ///         one that ran out of memory while linking, searches scan until rows are added.
 ///
@@ -66,52 +66,38 @@ class basic_hnsw_index {
         return add(units, row);
     }
 
-    /// Adds units.size() rows, row-major; all or none. Returns the first key.
+    /// Adds units.size() rows, row-major; all or none. Returns the first key. Places of removed rows are taken again.
     ///
     /// Cost  linking a row takes about the time of ef_construction * m products, once there are `scan_below` rows.
-    key_id add(std::span<const unit_id> units, std::span<const float> rows) {
-        const std::size_t before = rows_->size();
-        dead_.reserve(before + units.size());
-        const key_id first = rows_->add(units, rows);
-        dead_.resize(before + units.size(), false);
-        try {
-            link();
-        } catch (...) {
-            graph_.reset();
-            rows_->compact([&](std::size_t i) { return i >= before || dead_[i]; });
-            rows_->give_keys_from(first);
-            dead_.assign(rows_->size(), false);
-            dead_count_ = 0;
-            throw;
-        }
-        return first;
+    key_id add(std::span<const unit_id> units, std::span<const float> rows) { return add(units, rows, {}, 1); }
+
+    /// The same, and links rows in batches of up to 256, here and wherever `on` runs what it is given. The graph is the same
+    /// for any executor, also for an empty one, but not that of the other call: rows of a batch find each other by a scan,
+    /// and the rest in the graph that was there before them. It is as good.
+    ///
+    /// Errors  also what the executor throws.
+    key_id add(std::span<const unit_id> units, std::span<const float> rows, const executor& on) {
+        return add(units, rows, on, 256);
     }
 
-    /// Forgets every key of `unit`; says how many there were.
+    /// Forgets every key of `unit`; says how many there were. Walks go on through its rows until a 64th of all are such;
+    /// then these leave the graph, and their places are free.
     ///
-    /// Cost  little; but when more rows are dead than alive, the graph is built anew. If memory runs out then, searches
-    ///       scan until rows are added.
+    /// Cost  little; but then a look at all links, and for each row about as long as linking one. When more rows are
+    ///       removed than alive, the graph is built anew. If memory runs out in that, searches scan until rows are added.
     std::size_t remove(unit_id unit) {
-        std::size_t gone = 0;
-        rows_->units().for_each(unit, [&](std::uint32_t i) {
-            dead_[i] = true;
-            ++gone;
-        });
+        std::vector<std::uint32_t> gone;
+        rows_->units().for_each(unit, [&](std::uint32_t i) { gone.push_back(i); });
+        for (const std::uint32_t i : gone) dead_[i] = true;
+        dead_count_ += gone.size();
+        for (const std::uint32_t i : gone) first_free_ = (std::min)(first_free_, std::size_t{i});
         rows_->drop(unit);
-        dead_count_ += gone;
-        if (gone != 0 && (2 * dead_count_ > rows_->size())) {
-            graph_.reset();
-            rows_->compact([&](std::size_t i) { return dead_[i]; });
-            dead_.assign(rows_->size(), false);
-            dead_count_ = 0;
-            tuned_at_ = 0;
-            try {
-                link();
-            } catch (...) {
-                graph_.reset();
-            }
+        try {
+            clear_away(gone);
+        } catch (...) {
+            forget_graph();
         }
-        return gone;
+        return gone.size();
     }
 
     std::size_t size() const noexcept { return rows_->size() - dead_count_; }
@@ -171,28 +157,87 @@ class basic_hnsw_index {
     friend struct detail::saved<basic_hnsw_index>;
     using store = detail::dense_rows<S>;
 
-    static detail::graph_distance distance(const void* a, const void* b, const void* context) {
-        std::uint32_t i, j;
-        std::memcpy(&i, a, sizeof i);
-        std::memcpy(&j, b, sizeof j);
-        const store& all = *static_cast<const store*>(context);
-        return {-detail::best_kernels().product(all.row(i).data(), all.row(j).data(), all.dimension())};
+    key_id add(std::span<const unit_id> units, std::span<const float> rows, const executor& on, std::size_t together) {
+        const std::vector<std::uint32_t> slots = free_slots(units.size());
+        dead_.reserve(rows_->size() + units.size() - slots.size());
+        const key_id first = rows_->add(units, rows, slots);
+        dead_.resize(rows_->size(), false);
+        for (const std::uint32_t i : slots) dead_[i] = false;
+        dead_count_ -= slots.size();
+        if (!slots.empty()) first_free_ = slots.back() + std::size_t{1};
+        try {
+            link(slots, on, together);
+        } catch (...) {
+            compact_from(first);
+            rows_->give_keys_from(first);
+            throw;
+        }
+        return first;
     }
+
+    // The first rows whose places are free: removed, and out of the graph.
+    std::vector<std::uint32_t> free_slots(std::size_t most) const {
+        std::vector<std::uint32_t> out;
+        most = (std::min)(most, dead_count_ - leaving_);
+        for (std::size_t i = first_free_; out.size() < most; ++i)
+            if (is_free(static_cast<std::uint32_t>(i))) out.push_back(static_cast<std::uint32_t>(i));
+        return out;
+    }
+    bool is_free(std::uint32_t i) const noexcept { return dead_[i] && !(graph_ && graph_->is_linked(i)); }
+
+    void clear_away(std::span<const std::uint32_t> gone) {
+        if (2 * dead_count_ > rows_->size()) {
+            compact_from(rows_->next_key());
+            link({}, {}, 1);
+        } else if (graph_) {
+            for (const std::uint32_t i : gone) leaving_ += graph_->is_linked(i);
+            graph_->leave([this](std::uint32_t i) { return is_free(i); });
+            if (leaving_ <= rows_->size() / 64 + 16) return;
+            builder().unlink([this](std::uint32_t i) -> bool { return dead_[i]; });
+            leaving_ = first_free_ = 0;
+        }
+    }
+
+    void forget_graph() noexcept {
+        graph_.reset();
+        leaving_ = first_free_ = 0;
+    }
+
+    // Drops what was removed, and what has a key from `first` on. There is no graph then.
+    void compact_from(key_id first) noexcept {
+        forget_graph();
+        rows_->compact([&](std::size_t i) { return dead_[i] || rows_->key(i).key >= first; });
+        dead_.assign(rows_->size(), false);
+        dead_count_ = tuned_at_ = 0;
+    }
+
+    auto builder() noexcept { return detail::graph_builder(*graph_, *rows_, (std::max)(options_.ef_construction, options_.m)); }
 
     // Products must not overflow a float, or the graph's order means nothing.
     bool walkable() const noexcept { return rows_->longest() <= 1e15 && dimension() <= detail::byte_rows::widest; }
 
-    void link() {
+    // Rows beyond the graph, those that stand in `slots` again; all that are alive, where there is no graph.
+    void link(std::span<const std::uint32_t> slots, const executor& on, std::size_t together) {
         if (rows_->size() < (std::max)(options_.scan_below, std::size_t{2}) || !walkable()) {
-            graph_.reset();
+            forget_graph();
             return;
         }
-        if (!graph_)
-            graph_ = std::make_unique<detail::row_graph>(options_.m, options_.ef_construction, options_.seed, &distance,
-                                                         rows_.get());
+        std::vector<std::uint32_t> fresh;
+        if (graph_)
+            fresh.assign(slots.begin(), slots.end());
+        else
+            graph_ = std::make_unique<detail::row_graph>(options_.m, options_.seed);
         graph_->reserve(rows_->size());
-        while (graph_->size() < rows_->size()) graph_->add();
-        if (options_.ef == 0 && rows_->size() >= 2 * tuned_at_) tune();
+        while (graph_->size() < rows_->size()) {
+            if (!dead_[graph_->size()]) fresh.push_back(static_cast<std::uint32_t>(graph_->size()));
+            graph_->add();
+        }
+        for (std::size_t linked = size() - fresh.size(), at = 0, count; at < fresh.size(); at += count, linked += count) {
+            count = std::clamp(linked / 16, std::size_t{1}, (std::min)(together, fresh.size() - at));
+            builder().link(std::span(fresh).subspan(at, count), on);
+        }
+        // As often as half of the rows are new.
+        if (options_.ef == 0 && index_of(rows_->next_key()) >= tuned_at_ + rows_->size() / 2) tune();
     }
 
     void tune();
@@ -200,11 +245,12 @@ class basic_hnsw_index {
                                  search_report& report) const;
 
     hnsw_options options_;
-    std::unique_ptr<store> rows_;  // the graph's distances refer to it
+    std::unique_ptr<store> rows_;
     std::unique_ptr<detail::row_graph> graph_;
     std::vector<bool> dead_;
-    std::size_t dead_count_ = 0;
-    std::size_t ef_ = 64, tuned_at_ = 0;
+    std::size_t dead_count_ = 0, leaving_ = 0;  // how many of these are in the graph
+    std::size_t first_free_ = 0;                // no place before it is free
+    std::size_t ef_ = 64, tuned_at_ = 0;        // when so many keys had been given
     float recall_ = 1.0f;
 };
 
@@ -285,7 +331,7 @@ void basic_hnsw_index<S>::tune() {
         asked.push_back(static_cast<std::uint32_t>(i));
         truth.push_back(scan(probe, ten + 1, {}, report));
     }
-    tuned_at_ = rows_->size();
+    tuned_at_ = index_of(rows_->next_key());
     for (const std::size_t kept : {16u, 24u, 32u, 48u, 64u, 96u, 128u, 192u, 256u, 384u, 512u, 768u, 1024u, 2048u}) {
         ef_ = kept;
         std::size_t found = 0, wanted = 0;

@@ -96,6 +96,10 @@ class row_store {
                            : dot(probe, floats(i));
     }
 
+    /// A row of numbers that the format has takes the place of row `to`.
+    void put(std::size_t to, std::span<const float> row) noexcept {
+        with([&](auto& v) { write(row, {reinterpret_cast<char*>(v.data() + to * d_), row_bytes()}); });
+    }
     /// Row `from` takes the place of row `to`.
     void move(std::size_t from, std::size_t to) noexcept {
         with([&](auto& v) { std::copy_n(v.data() + from * d_, d_, v.data() + to * d_); });

@@ -21,23 +21,27 @@ class unit_rows {
    public:
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    /// Room for a row of each of these units: adding them does not throw.
-    void reserve(std::span<const unit_id> units) {
-        if (next_.capacity() < next_.size() + units.size())
-            next_.reserve((std::max)(2 * next_.size(), next_.size() + units.size()));
+    /// Room for these units and `more` rows: adding them does not throw.
+    void reserve(std::span<const unit_id> units, std::size_t more) {
+        if (next_.capacity() < next_.size() + more) next_.reserve((std::max)(2 * next_.size(), next_.size() + more));
         for (const unit_id unit : units) pages_[page_of(unit)];
     }
 
     /// The next row is one of `unit`; rows are numbered from 0. Requires  room.
     void add(unit_id unit) noexcept {
-        const auto row = static_cast<std::uint32_t>(next_.size());
+        skip();
+        put(static_cast<std::uint32_t>(next_.size() - 1), unit);
+    }
+
+    /// A row that is nobody's becomes one of `unit`, the last. Requires  room for the unit.
+    void put(std::uint32_t row, unit_id unit) noexcept {
         entry& of_unit = pages_.find(page_of(unit))->second[place_of(unit)];
         if (of_unit.count++ == 0)
             of_unit.first = row;
         else
             next_[of_unit.last] = row;
         of_unit.last = row;
-        next_.push_back(none);
+        next_[row] = none;
         most_ = (std::max)(most_, static_cast<std::size_t>(of_unit.count));
     }
 
@@ -82,9 +86,12 @@ class unit_rows {
     bool contains(unit_id unit) const noexcept { return first(unit) != none; }
     std::size_t most() const noexcept { return most_; }
 
-    /// Forgets the rows of a unit; their numbers stay taken. `most` may be too large from then on.
+    /// Forgets the rows of a unit: they are nobody's. `most` may be too large from then on.
     void drop(unit_id unit) noexcept {
-        if (const auto found = pages_.find(page_of(unit)); found != pages_.end()) found->second[place_of(unit)] = {};
+        const auto found = pages_.find(page_of(unit));
+        if (found == pages_.end()) return;
+        found->second[place_of(unit)] = {};
+        if (is_empty(found->second)) pages_.erase(found);
     }
 
     /// Forgets all rows, and keeps room for as many.
@@ -92,6 +99,10 @@ class unit_rows {
         for (auto& numbered : pages_) numbered.second.fill({});
         next_.clear();
         most_ = 0;
+    }
+    /// Gives back the room for units that have no rows.
+    void trim() noexcept {
+        std::erase_if(pages_, [](const auto& numbered) { return is_empty(numbered.second); });
     }
 
     std::size_t memory() const noexcept {
@@ -104,6 +115,9 @@ class unit_rows {
     };
     static constexpr std::uint32_t width = 64;
     using page = std::array<entry, width>;
+    static bool is_empty(const page& of) noexcept {
+        return std::ranges::all_of(of, [](const entry& e) { return e.count == 0; });
+    }
     static std::uint32_t page_of(unit_id unit) noexcept { return static_cast<std::uint32_t>(index_of(unit)) / width; }
     static std::uint32_t place_of(unit_id unit) noexcept { return static_cast<std::uint32_t>(index_of(unit)) % width; }
 

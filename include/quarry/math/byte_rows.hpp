@@ -77,11 +77,15 @@ class byte_rows {
 
     /// Requires  room; finite components of at most 1e15 in length (else intervals may not be asked for).
     void add(std::span<const float> row) noexcept {
-        codes_.resize(codes_.size() + stride_);
-        const byte_code made = encode_bytes(row, codes_.data() + codes_.size() - stride_);
-        scale_.push_back(made.scale);
-        error_.push_back(float_above(made.error));
-        length_.push_back(float_above(made.length));
+        resize(size() + 1);
+        put(size() - 1, row);
+    }
+    /// The row takes the place of row `to`. Requires  the same of it.
+    void put(std::size_t to, std::span<const float> row) noexcept {
+        const byte_code made = encode_bytes(row, codes_.data() + to * stride_);
+        scale_[to] = made.scale;
+        error_[to] = float_above(made.error);
+        length_[to] = float_above(made.length);
     }
 
     /// Row `from` takes the place of row `to`.
@@ -91,8 +95,8 @@ class byte_rows {
         error_[to] = error_[from];
         length_[to] = length_[from];
     }
-    /// Requires  fewer rows than there are.
-    void shrink(std::size_t size) noexcept {
+    /// Requires  room, where there are more.
+    void resize(std::size_t size) noexcept {
         codes_.resize(size * stride_);
         scale_.resize(size);
         error_.resize(size);

@@ -92,6 +92,7 @@ struct saved<basic_hnsw_index<S>> {
         index_type index = made_with(o, dimension, in);
         index.ef_ = read_size(in);
         index.tuned_at_ = read_size(in);
+        if (index.tuned_at_ > index_of(rows.next)) in.refuse("a walk was measured with keys that were not given yet");
         const std::size_t most = read_size(in);
         index.recall_ = in.number<float>();
         if (index.ef_ == 0 || !is_finite(index.recall_) || index.recall_ < 0.0f || index.recall_ > 1.0f)
@@ -141,9 +142,8 @@ struct saved<basic_hnsw_index<S>> {
         const std::size_t count = index.rows_->size();
         if (count < 2 || !index.walkable() || count > in.left() / sizeof(std::uint32_t))
             in.refuse(concat("there is no graph of ", count, " such rows"));
-        auto graph = std::make_unique<row_graph>(index.options_.m, index.options_.ef_construction, index.options_.seed,
-                                                 &index_type::distance, index.rows_.get());
-        graph->restore(count, [&](const std::vector<int>& levels, std::uint32_t row, int level, std::uint32_t* to) {
+        auto graph = std::make_unique<row_graph>(index.options_.m, index.options_.seed);
+        graph->restore(count, [&](std::uint32_t i) -> bool { return index.dead_[i]; }, [&](const std::vector<int>& levels, std::uint32_t row, int level, std::uint32_t* to) {
             const auto links = in.number<std::uint32_t>();
             if (links > graph->most_links(level)) in.refuse(concat("row ", row, " has ", links, " links"));
             for (const std::uint32_t other : in.numbers<std::uint32_t>(links)) {
@@ -154,6 +154,7 @@ struct saved<basic_hnsw_index<S>> {
             return links;
         });
         in.require_end();
+        for (std::uint32_t row = 0; row < count; ++row) index.leaving_ += index.dead_[row] && graph->is_linked(row);
         index.graph_ = std::move(graph);
     }
 };

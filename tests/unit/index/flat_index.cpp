@@ -418,7 +418,7 @@ TEST_CASE("an add that runs out of memory has changed nothing") {
 // Here and not beside the others of hnsw_index: memory can be made to run out in one file of a program only.
 TEST_CASE("a graph index that runs out of memory while rows are added or linked has changed nothing that can be asked") {
     std::mt19937 random(21);
-    constexpr std::size_t d = 40, size = 420;
+    constexpr std::size_t d = 40, size = 220;
     const auto filled = [&] {
         std::mt19937 same(22);
         hnsw_index index(d, {.m = 4, .ef_construction = 10, .ef = 4, .scan_below = 0});
@@ -430,8 +430,8 @@ TEST_CASE("a graph index that runs out of memory while rows are added or linked 
             rows.insert(rows.end(), one.begin(), one.end());
         }
         // In two parts, so that there is room for more: hnswlib's constructor leaks when memory runs out in it.
-        index.add(std::span(units).first(300), std::span(rows).first(300 * d));
-        index.add(std::span(units).subspan(300), std::span(rows).subspan(300 * d));
+        index.add(std::span(units).first(150), std::span(rows).first(150 * d));
+        index.add(std::span(units).subspan(150), std::span(rows).subspan(150 * d));
         return index;
     };
     const row fresh = random_row(3 * d, random), probe = random_row(d, random);
@@ -443,7 +443,7 @@ TEST_CASE("a graph index that runs out of memory while rows are added or linked 
     }
     std::size_t failures = 0;
     hnsw_index index = filled();
-    for (; failing_new::fails_at(failures, [&] { index.add(units, fresh); }); ++failures) {
+    for (; failing_new::fails_at(failures, [&] { index.add(units, fresh); }); failures += 1 + failures / 16) {
         REQUIRE(index.size() == size);
         row out(d);
         REQUIRE_FALSE(index.vector_of(unit_at(1000), out));

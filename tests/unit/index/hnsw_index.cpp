@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -218,6 +219,98 @@ TEST_CASE("removed rows are not found, and when most are removed the others are 
     CHECK(both.graph.search(again, 3).empty());
     both.graph.add(unit_at(9), again);
     CHECK(both.graph.search(again, 3).size() == 1);
+}
+
+TEST_CASE("rows that come take the places of rows that went: ten times all of them, no more memory, no less recall") {
+    grouped data(32, 15);
+    pair_of_indexes both(32);
+    constexpr std::uint32_t size = 480, step = 32;
+    std::uint32_t next = 0;
+    const auto add = [&](std::uint32_t count) {
+        for (const std::uint32_t end = next + count; next < end; ++next) both.add(unit_id{next}, data.next());
+    };
+    const auto recall = [&] {
+        double sum = 0;
+        for (int q = 0; q < 50; ++q) {
+            const graph_row probe = data.next();
+            search_report report;
+            const auto found = both.graph.search(probe, 5, {}, report);
+            REQUIRE(report.plan != search_plan::scan_all);
+            sum += recall_of(found, both.flat.search(probe, 5)) / 50;
+        }
+        return sum;
+    };
+    add(size);
+    const double at_first = recall();
+    std::size_t memory = 0;
+    for (std::uint32_t turn = 1; turn <= 10; ++turn) {
+        for (std::uint32_t day = 0; day < size / step; ++day) {
+            for (std::uint32_t i = 0; i < step; ++i) {
+                REQUIRE(both.graph.remove(unit_id{next - size + i}) == 1);
+                both.flat.remove(unit_id{next - size + i});
+            }
+            add(step);
+        }
+        CHECK(both.graph.size() == size);
+        if (turn == 2) memory = both.graph.memory();
+    }
+    CHECK(both.graph.memory() == memory);
+    CHECK(recall() >= at_first - 0.05);
+    const graph_row probe = data.next();
+    CHECK(both.graph.search(probe, SIZE_MAX) == both.flat.search(probe, SIZE_MAX));
+}
+
+TEST_CASE("rows whose neighbours all went are linked anew, and a unit's row is that of its first key wherever it stands") {
+    grouped data(32, 16);
+    hnsw_options options = always_graph;
+    options.ef = 16;
+    pair_of_indexes both(32, options);
+    hnsw_index anew(32, options);
+    std::vector<graph_row> rows;
+    const auto stays = [](std::size_t i) { return i >= 1000 || i % 40 == 7; };
+    for (std::size_t i = 0; i < 2000; ++i) {  // forty in each of fifty groups
+        rows.push_back(data.noise(0.3f));
+        for (std::size_t j = 0; j < 32; ++j) rows.back()[j] += data.centres[i / 40][j];
+        both.add(unit_at(i), rows.back());
+        if (stays(i)) anew.add(unit_at(i), rows.back());
+    }
+    for (std::size_t i = 0; i < 1000; ++i) {
+        if (stays(i)) continue;
+        both.graph.remove(unit_at(i));
+        both.flat.remove(unit_at(i));
+    }
+    REQUIRE(both.graph.approximate());
+    const auto lone_rows_found_by = [&](const hnsw_index& index) {
+        std::size_t found = 0;
+        for (std::size_t i = 7; i < 1000; i += 40) found += index.search(rows[i], 5).front().unit == unit_at(i);
+        return found;
+    };
+    CHECK(lone_rows_found_by(both.graph) + 2 >= lone_rows_found_by(anew));
+    const graph_row first = data.next(), second = data.next();
+    for (const graph_row* row : {&first, &second}) both.add(unit_at(2000), *row);
+    graph_row out(32), wanted(32);
+    REQUIRE(both.graph.vector_of(unit_at(2000), out));
+    REQUIRE(both.flat.vector_of(unit_at(2000), wanted));
+    CHECK(out == wanted);
+}
+
+TEST_CASE("an executor that throws leaves the rows as they were, and rows can be added after") {
+    grouped data(32, 17);
+    std::vector<unit_id> units;
+    graph_row rows;
+    for (std::size_t i = 0; i < 400; ++i) {
+        const graph_row row = data.next();
+        rows.insert(rows.end(), row.begin(), row.end());
+        units.push_back(unit_at(i));
+    }
+    hnsw_index index(32, always_graph);
+    CHECK_THROWS_AS(index.add(units, rows, [](const auto&) { throw std::runtime_error("no threads left"); }),
+                    std::runtime_error);
+    CHECK(index.size() == 0);
+    CHECK(index.search(data.next(), 3).empty());
+    CHECK(index.add(units, rows, {}) == key_id{0});
+    CHECK(index.approximate());
+    CHECK(index.search(std::span(rows).first(32), 1).front().unit == unit_at(0));
 }
 
 TEST_CASE("the rows that a walk keeps are chosen for a recall, which is reported") {

@@ -15,7 +15,7 @@ TEST_CASE("unit_rows knows the rows of each unit in the order of adding, of near
     for (std::uint32_t i = 0; i < 2000; ++i) {
         const unit_id unit{static_cast<std::uint32_t>(i % 10 == 0 ? random() : random() % 500)};
         const unit_id one[] = {unit};
-        rows.reserve(one);
+        rows.reserve(one, 1);
         rows.add(unit);
         expected[unit].push_back(i);
     }
@@ -45,6 +45,20 @@ TEST_CASE("unit_rows knows the rows of each unit in the order of adding, of near
     rows.add(unit_id{7});
     CHECK(rows.first(unit_id{7}) == 2000);  // numbers go on
     CHECK(first != 2000);
+    rows.drop(unit_id{8});
+    rows.drop(unit_id{9});
+    rows.put(first, unit_id{9});  // a row that is nobody's is taken again
+    rows.add(unit_id{9});
+    CHECK(rows.first(unit_id{9}) == first);
+    CHECK(rows.next(first) == 2001);
+    const std::size_t memory = rows.memory();
+    for (std::uint32_t u = 1000000; u < 1010000; ++u) {
+        const unit_id one[] = {unit_id{u}};
+        rows.reserve(one, 0);
+        rows.put(5, one[0]);
+        rows.drop(one[0]);
+    }
+    CHECK(rows.memory() == memory);  // units that went keep no room
     rows.clear();
     CHECK_FALSE(rows.contains(unit_id{7}));
     CHECK(rows.most() == 0);

@@ -1,12 +1,16 @@
 #include "quarry/store/save_hnsw.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "support/catch.hpp"
 #include "support/errors.hpp"
 #include "support/memory_files.hpp"
+#include "support/pool.hpp"
 #include "support/stored.hpp"
 
 using namespace quarry;
@@ -85,6 +89,49 @@ TEST_CASE("a graph that was loaded answers bit by bit as the saved one, goes on 
     for (hnsw_index* each : {&index, &again})
         for (std::size_t i = 101; i < 760; ++i) each->remove(unit_at(i));  // and the graph is built anew
     same();
+}
+
+TEST_CASE("a graph that is linked in batches has the same bytes for any number of threads, and finds what another finds") {
+    constexpr std::size_t size = 1500;
+    std::mt19937 random(6);
+    std::vector<unit_id> units;
+    std::vector<float> rows;
+    for (std::size_t i = 0; i < size; ++i) {
+        units.push_back(unit_at(i));
+        const auto row = hnsw_row(random);
+        rows.insert(rows.end(), row.begin(), row.end());
+    }
+    const auto linked_on = [&](const executor& on) {
+        hnsw_index index(width, {.m = 6, .ef_construction = 30, .ef = 20, .scan_below = 0});
+        index.add(std::span(units).first(500), std::span(rows).first(500 * width), on);
+        for (std::size_t i = 0; i < 100; ++i) index.remove(unit_at(5 * i));
+        index.add(std::span(units).subspan(500), std::span(rows).subspan(500 * width), on);
+        return index;
+    };
+    const hnsw_index alone = linked_on({});
+    const written_graph bytes = written(alone);
+    for (const std::size_t threads : {1u, 2u, 8u}) {
+        pool others(threads);
+        const written_graph again = written(linked_on(std::ref(others)));
+        CHECK(again.links == bytes.links);
+        CHECK(again.head == bytes.head);
+        CHECK(again.matrix == bytes.matrix);
+    }
+    hnsw_index one_by_one(width, alone.options());
+    for (std::size_t i = 0; i < size; ++i)
+        if (i >= 500 || i % 5 != 0) one_by_one.add(unit_at(i), std::span(rows).subspan(i * width, width));
+    std::size_t missed = 0, missed_by_one = 0;
+    for (int q = 0; q < 100; ++q) {
+        const auto probe = hnsw_row(random);
+        const auto best = alone.score(probe, units);
+        const auto misses = [&](const hnsw_index& index) {
+            const scored_key found = index.search(probe, 1).front();
+            return std::ranges::any_of(best, [&](const scored_key& key) { return key.key != no_key && key.score > found.score; });
+        };
+        missed += misses(alone);
+        missed_by_one += misses(one_by_one);
+    }
+    CHECK(missed <= missed_by_one + 5);
 }
 
 TEST_CASE("few rows are saved without a graph, and a graph of another width, scale or program is refused") {
