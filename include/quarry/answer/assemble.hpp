@@ -29,6 +29,7 @@
 #include "../core/unit.hpp"
 #include "../detail/ascii.hpp"
 #include "../detail/function_ref.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "../text/boundaries.hpp"
 #include "../text/token_counter.hpp"
@@ -143,7 +144,7 @@ class assembler {
     std::vector<byte_span> merged(const article_parts& a, std::vector<byte_span> spans) const {
         const std::string_view text = text_of(a.article);
         const std::size_t bridge = a.admitted ? options_.bridge : 0;
-        std::ranges::sort(spans, {}, &byte_span::begin);
+        sort_stably(spans, [](const byte_span& one, const byte_span& other) { return one.begin < other.begin; });
         std::vector<byte_span> out;
         for (byte_span s : spans) {
             while (s.end > s.begin && is_ascii_space(text[s.end - 1])) --s.end;

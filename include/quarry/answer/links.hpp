@@ -24,6 +24,7 @@
 
 #include "../config.hpp"
 #include "../detail/ascii.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "../text/bare_url.hpp"
 #include "../text/boundaries.hpp"
@@ -146,7 +147,9 @@ struct edit {
 };
 
 inline std::string edited(std::string_view text, std::vector<edit> edits) {
-    std::ranges::stable_sort(edits, {}, [](const edit& e) { return std::pair(e.span.begin, e.span.end); });
+    detail::sort_stably(edits, [](const edit& a, const edit& b) {
+        return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.span.end < b.span.end;
+    });
     std::string out;
     std::size_t at = 0;
     for (const edit& e : edits) {

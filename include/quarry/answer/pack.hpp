@@ -23,6 +23,7 @@
 #include "../core/source.hpp"
 #include "../core/unit.hpp"
 #include "../detail/function_ref.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "../text/boundaries.hpp"
 #include "../text/markdown_blocks.hpp"
@@ -145,7 +146,7 @@ class packer {
         // With `skip` nothing may have been taken although there was something to take.
         if (out_.units.empty() && options_.cut_first) cut_first_left_out();
         settle();
-        std::ranges::sort(out_.left_out, {}, &left_out_unit::rank);
+        detail::sort_stably(out_.left_out, [](const left_out_unit& a, const left_out_unit& b) { return a.rank < b.rank; });
         return std::move(out_);
     }
 

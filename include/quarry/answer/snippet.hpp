@@ -21,6 +21,7 @@
 #include "../core/query.hpp"
 #include "../core/source.hpp"
 #include "../core/unit.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "../text/analyzer.hpp"
 #include "../text/boundaries.hpp"
@@ -109,7 +110,9 @@ class snippet_finder {
             if (found != number_of_.end()) matches_.push_back({found->second, {t.begin, t.end}});
         });
         // An analyzer may give a word's parts after the word.
-        std::ranges::stable_sort(matches_, {}, [](const match& m) { return std::pair(m.span.begin, m.span.end); });
+        detail::sort_stably(matches_, [](const match& a, const match& b) {
+            return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.span.end < b.span.end;
+        });
     }
 
     // The stretch of matches that fits the length and holds the most different terms, then the most matches.

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "../config.hpp"
+#include "../detail/function_ref.hpp"
 #include "error.hpp"
 #include "request.hpp"
 
@@ -45,8 +46,7 @@ inline bool begins(request& q, const optional_stage& stage, bool& degraded) {
 ///
 /// Errors  what `f` throws where the stage is not optional; always `cancelled` of a query that was stopped, std::bad_alloc,
 ///         and an error with a code that ends in ".refused", which is a policy and no failure.
-template <class F>
-void attempt(request& q, const optional_stage& stage, bool& degraded, F&& f) {
+inline void attempt(request& q, const optional_stage& stage, bool& degraded, function_ref<void()> f) {
     if (!stage.fails_quietly) return static_cast<void>(f());
     if (!begins(q, stage, degraded)) return;
     std::string why;

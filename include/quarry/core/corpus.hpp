@@ -20,6 +20,7 @@
 
 #include "../config.hpp"
 #include "../detail/saved.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "error.hpp"
 #include "filter.hpp"
@@ -246,7 +247,7 @@ inline std::vector<field_value> corpus::values(std::string_view field) const {
     for (const auto& [value, number] : c.number_of)
         if (used[number]) out.push_back(value);
     // A number field keeps integers as integers, and its map has all of them before the first number.
-    std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return detail::compare(a, b) < 0; });
+    detail::sort_stably(out, [](const auto& a, const auto& b) { return detail::compare(a, b) < 0; });
     const auto same = [](const auto& a, const auto& b) { return detail::compare(a, b) == 0; };
     out.erase(std::unique(out.begin(), out.end(), same), out.end());
     return out;

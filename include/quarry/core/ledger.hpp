@@ -5,6 +5,7 @@
 // the same sum; a hit holds the place of its last entry.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -35,10 +36,16 @@ class ledger {
         entries_.push_back(entry);
         return static_cast<std::uint32_t>(entries_.size() - 1);
     }
+    /// Makes room for so many more at once.
+    void expect(std::size_t entries) {
+        if (entries_.capacity() - entries_.size() < entries)
+            entries_.reserve((std::max)(2 * entries_.capacity(), entries_.size() + entries));
+    }
     /// Takes over the entries of another, which then begin at the place returned. An entry of `other` names only
     /// entries of `other`.
     std::uint32_t append(const ledger& other) {
         const auto by = static_cast<std::uint32_t>(entries_.size());
+        expect(other.entries_.size());
         for (ledger_entry e : other.entries_) {
             if (e.from != no_entry) e.from += by;
             if (e.beside != no_entry) e.beside += by;

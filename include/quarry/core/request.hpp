@@ -40,49 +40,56 @@ class memo {
 
     /// The numbers remembered for (who, what), or null.
     const std::vector<float>* find(callable_identity who, std::string_view what) const {
-        return find_in(&memo::entries_, {who, what});
+        const answer* found = find({who, false, what});
+        return found ? &found->numbers : nullptr;
     }
-    const std::vector<float>& keep(callable_identity who, std::string_view what, std::vector<float> numbers) {
-        return entries_.insert_or_assign(std::pair(who, std::string(what)), std::move(numbers)).first->second;
+    const std::vector<float>& keep(callable_identity who, std::string what, std::vector<float> numbers) {
+        return keep({who, false, std::move(what)}, {std::move(numbers), {}}).numbers;
     }
 
     /// The same for texts, such as a generator's reply. Texts and numbers do not meet.
     const std::string* find_text(callable_identity who, std::string_view what) const {
-        return find_in(&memo::texts_, {who, what});
+        const answer* found = find({who, true, what});
+        return found ? &found->text : nullptr;
     }
-    const std::string& keep_text(callable_identity who, std::string_view what, std::string text) {
-        return texts_.insert_or_assign(std::pair(who, std::string(what)), std::move(text)).first->second;
+    const std::string& keep_text(callable_identity who, std::string what, std::string text) {
+        return keep({who, true, std::move(what)}, {{}, std::move(text)}).text;
     }
 
     /// Takes over what another kept; what was here before stays.
-    void absorb(memo& other) {
-        entries_.merge(other.entries_);
-        texts_.merge(other.texts_);
-    }
+    void absorb(memo& other) { answers_.merge(other.answers_); }
 
    private:
-    using name = std::pair<callable_identity, std::string>;
-    using name_view = std::pair<callable_identity, std::string_view>;
+    struct answer {
+        std::vector<float> numbers;
+        std::string text;
+    };
+    template <class Text>
+    struct basic_name {
+        callable_identity who;
+        bool is_text;  // what was answered
+        Text what;
+    };
+    using name = basic_name<std::string>;
+    using name_view = basic_name<std::string_view>;
 
     struct by_name {
         using is_transparent = void;
         template <class A, class B>
-        bool operator()(const A& a, const B& b) const noexcept {
-            return a.first != b.first ? std::less<>{}(a.first, b.first) : std::string_view(a.second) < b.second;
+        bool operator()(const basic_name<A>& a, const basic_name<B>& b) const noexcept {
+            if (a.who != b.who) return std::less<>{}(a.who, b.who);
+            return a.is_text != b.is_text ? a.is_text < b.is_text : std::string_view(a.what) < std::string_view(b.what);
         }
     };
-    template <class Value>
-    using table = std::map<name, Value, by_name>;
 
-    template <class Value>
-    const Value* find_in(table<Value> memo::*kept, const name_view& n) const {
+    const answer* find(const name_view& n) const {
         for (const memo* m = this; m; m = m->known_.get())
-            if (const auto found = (m->*kept).find(n); found != (m->*kept).end()) return &found->second;
+            if (const auto found = m->answers_.find(n); found != m->answers_.end()) return &found->second;
         return nullptr;
     }
+    const answer& keep(name n, answer a) { return answers_.insert_or_assign(std::move(n), std::move(a)).first->second; }
 
-    table<std::vector<float>> entries_;
-    table<std::string> texts_;
+    std::map<name, answer, by_name> answers_;
     std::shared_ptr<const memo> known_;
 };
 
@@ -245,6 +252,7 @@ class request {
         if (spent_->told) spent_->told->remarks.push_back({stage, std::string(text)});
     }
     std::uint32_t note(const ledger_entry& entry) { return spent_->notes.note(entry); }
+    void expect_notes(std::size_t entries) { spent_->notes.expect(entries); }
     const ledger& notes() const noexcept { return spent_->notes; }
     std::shared_ptr<const ledger> share_notes() const noexcept { return {spent_, &spent_->notes}; }
     memo& remembered() const noexcept { return *memo_; }

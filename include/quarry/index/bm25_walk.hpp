@@ -21,6 +21,7 @@
 
 #include "../config.hpp"
 #include "../core/key_index.hpp"
+#include "../detail/stable_order.hpp"
 #include "../math/kernels.hpp"
 #include "../math/top_k.hpp"
 #include "bm25_postings.hpp"
@@ -50,8 +51,7 @@ class bm25_walk {
             total += l.weight * change_.most;
             step_ += l.weight * change_.most / l.codes->steps();
         }
-        for (std::size_t i = 0; i < cursors_.size(); ++i) by_most_.push_back(i);
-        std::ranges::stable_sort(by_most_, {}, [&](std::size_t i) { return cursors_[i].most; });
+        by_most_ = stable_order(cursors_.size(), [&](std::size_t a, std::size_t b) { return cursors_[a].most < cursors_[b].most; });
         codes_tell_ = step_ > 0.0 && change_.most < 2.0 && change_.least > 0.5;
         if (!codes_tell_) return;
         constexpr double largest_sum = 65'000.0;

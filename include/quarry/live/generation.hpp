@@ -28,6 +28,7 @@
 #include "../core/key_index.hpp"
 #include "../core/source.hpp"
 #include "../core/unit_set.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "../index/bm25_parts.hpp"
 #include "../index/flat_parts.hpp"
@@ -307,7 +308,7 @@ inline std::vector<field_value> generation::values(std::string_view field) const
     }
     // As corpus::values: of 2 and 2.0 one is listed.
     std::vector<field_value> out(found.begin(), found.end());
-    std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return detail::compare(a, b) < 0; });
+    detail::sort_stably(out, [](const auto& a, const auto& b) { return detail::compare(a, b) < 0; });
     const auto same = [](const auto& a, const auto& b) { return detail::compare(a, b) == 0; };
     out.erase(std::unique(out.begin(), out.end(), same), out.end());
     return out;

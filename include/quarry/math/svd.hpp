@@ -26,6 +26,7 @@
 
 #include "../config.hpp"
 #include "../core/error.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 
 namespace QUARRY_NAMESPACE {
@@ -315,9 +316,7 @@ truncated_svd svd(const M& a, const svd_options& options) {
 
     std::vector<double> lengths(l);
     for (std::size_t i = 0; i < l; ++i) lengths[i] = std::sqrt(detail::dot_of(&small[i * l], &small[i * l], l));
-    std::vector<std::size_t> order(l);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return lengths[i]; });
+    const auto order = detail::stable_order(l, [&](std::size_t i, std::size_t j) { return lengths[i] > lengths[j]; });
     std::size_t rank = 0;
     while (rank < (std::min)(options.rank, l) && lengths[order[rank]] > 1e-10 * lengths[order[0]]) ++rank;
 

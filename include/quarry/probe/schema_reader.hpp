@@ -30,6 +30,7 @@
 #include "../config.hpp"
 #include "../core/date_time.hpp"
 #include "../core/filter.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "field_catalog.hpp"
 #include "quantities.hpp"
@@ -198,7 +199,7 @@ class schema_reader::reading {
         find_values();
         find_quantities();
         find_limit();
-        std::ranges::stable_sort(items_, {}, &item::begin);
+        detail::sort_stably(items_, [](const item& a, const item& b) { return a.begin < b.begin; });
         connect();
         out_.narrowed = combined();
         look_for_leftovers();

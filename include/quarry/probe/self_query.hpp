@@ -23,6 +23,7 @@
 #include "../config.hpp"
 #include "../core/date_time.hpp"
 #include "../core/error.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "../model/embedder.hpp"
 #include "../model/generator.hpp"
@@ -142,7 +143,7 @@ inline std::string fields_for_prompt(const field_catalog& fields, std::size_t li
             out += detail::concat("; from ", known.least->to_string(), " to ", known.greatest->to_string());
         std::vector<const field_catalog::known_value*> values;
         for (const auto& v : known.values) values.push_back(&v);
-        std::ranges::stable_sort(values, [](const auto* a, const auto* b) { return a->units > b->units; });
+        detail::sort_stably(values, [](const auto* a, const auto* b) { return a->units > b->units; });
         for (std::size_t i = 0; i < (std::min)(listed, values.size()); ++i)
             out += (i == 0 ? "; values: " : ", ") + in_quotes(values[i]->text);
         if (listed > 0 && values.size() > listed) out += detail::concat(" and ", values.size() - listed, " more");

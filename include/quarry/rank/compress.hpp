@@ -24,6 +24,7 @@
 #include "../core/excerpt.hpp"
 #include "../core/retriever.hpp"
 #include "../detail/ascii.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "../model/concurrent.hpp"
 #include "../model/embedder.hpp"
@@ -189,7 +190,7 @@ inline std::size_t find_words(std::string_view whole, std::string_view part) noe
 
 /// Spans sorted, those that overlap or touch over white space alone made one.
 inline std::vector<byte_span> merged_spans(std::vector<byte_span> spans, std::string_view text) {
-    std::ranges::sort(spans, {}, &byte_span::begin);
+    sort_stably(spans, [](const byte_span& a, const byte_span& b) { return a.begin < b.begin; });
     std::vector<byte_span> out;
     for (const byte_span& s : spans) {
         if (s.size() == 0) continue;

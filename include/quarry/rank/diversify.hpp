@@ -70,6 +70,10 @@ namespace detail {
 /// Stands where nothing can be embedded.
 struct no_embedder {};
 
+/// `pick_by_mmr` for rows whose lengths are known; below 0: not yet.
+std::vector<mmr_pick> mmr_picks(std::span<const float> relevance, std::span<const float> rows, std::vector<double> lengths,
+                                std::size_t k, float lambda, bool clamp);
+
 }  // namespace detail
 
 template <Retriever Base, DenseIndex Index, class E = detail::no_embedder>
@@ -104,21 +108,25 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
         out.state = candidates.state;
         if (candidates.empty()) return out;
         std::vector<float> rows, relevance;
+        std::vector<double> lengths;
         std::vector<std::size_t> pool;  // the candidates that may be picked
         bool degraded = false;
         // Without an embedder nothing of it can fail, but mistakes of the caller's.
         const bool quietly = options_.fail_quietly && (embeds || q.late());
         detail::attempt(q, {&options_, "mmr", quietly}, degraded, [&] {
             rows = rows_of(q, candidates);
-            const std::vector<float> probe = question_row(q);
+            const std::vector<float>& probe = question_row(q);
+            const double length = norm(probe);
             const std::size_t d = index_->dimension();
             for (std::size_t i = 0; i < candidates.size(); ++i) {
                 const auto row = std::span(rows).subspan(i * d, d);
-                const float c = cosine(row, probe);
+                const double own = norm(row);
+                const float c = cosine(row, own, probe, length);
                 if (c < options_.floor) continue;
                 if (pool.size() != i) std::ranges::copy(row, rows.data() + pool.size() * d);
                 pool.push_back(i);
                 relevance.push_back(c);
+                lengths.push_back(own);
             }
             rows.resize(pool.size() * d);
         });
@@ -128,7 +136,7 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
                 out.hits.push_back({candidates[i].unit, candidates[i].via, candidates[i].score, candidates[i].trail});
             return out;
         }
-        for (const mmr_pick& pick : pick_by_mmr(relevance, rows, k, options_.lambda, options_.clamp)) {
+        for (const mmr_pick& pick : detail::mmr_picks(relevance, rows, std::move(lengths), k, options_.lambda, options_.clamp)) {
             const std::size_t at = pool[pick.candidate];
             const auto& c = candidates[at];
             const key_table* keys = c.trail == no_entry ? nullptr : q.notes()[c.trail].keys;
@@ -144,7 +152,7 @@ class diversified_retriever : public retriever_interface<diversified_retriever<B
     static constexpr bool embeds = !std::same_as<E, detail::no_embedder>;
 
     // The question's row, from the leg that searched the index. An embedder of our own makes it where there is none.
-    std::vector<float> question_row(request& q) const {
+    const std::vector<float>& question_row(request& q) const {
         if (const std::vector<float>* known = q.row_in(index_)) return *known;
         if (const std::vector<float>* known = q.remembered().find(token_.get(), q.name())) return *known;
         if constexpr (embeds) {
@@ -247,11 +255,12 @@ class mmr_pool {
         std::size_t compared;  // with so many picks
     };
 
-    mmr_pool(std::span<const float> relevance, std::span<const float> rows, float lambda, bool clamp)
-        : relevance_(relevance), rows_(rows), d_(rows.size() / relevance.size()), lambda_(lambda), lengths_(relevance.size(), -1.0) {
+    mmr_pool(std::span<const float> relevance, std::span<const float> rows, std::vector<double> lengths, float lambda, bool clamp)
+        : relevance_(relevance), rows_(rows), d_(rows.size() / relevance.size()), lambda_(lambda), lengths_(std::move(lengths)) {
         const auto first = static_cast<std::size_t>(std::ranges::max_element(relevance) - relevance.begin());
         picks_.push_back({first, relevance[first]});
         const float least = clamp ? 0.0f : -1.0f;
+        heap_.reserve(relevance.size());
         for (std::size_t i = 0; i < relevance.size(); ++i)
             if (i != first) heap_.push_back({i, least, score(i, least), 0});
         std::ranges::make_heap(heap_, worse);
@@ -299,13 +308,18 @@ class mmr_pool {
 
 }  // namespace detail
 
-inline std::vector<mmr_pick> pick_by_mmr(std::span<const float> relevance, std::span<const float> rows, std::size_t k,
-                                         float lambda, bool clamp) {
+inline std::vector<mmr_pick> detail::mmr_picks(std::span<const float> relevance, std::span<const float> rows,
+                                               std::vector<double> lengths, std::size_t k, float lambda, bool clamp) {
     const std::size_t wanted = (std::min)(k, relevance.size());
     if (wanted == 0) return {};
-    detail::mmr_pool pool(relevance, rows, lambda, clamp);
+    mmr_pool pool(relevance, rows, std::move(lengths), lambda, clamp);
     while (pool.picks().size() < wanted) pool.pick_next();
     return std::move(pool.picks());
+}
+
+inline std::vector<mmr_pick> pick_by_mmr(std::span<const float> relevance, std::span<const float> rows, std::size_t k,
+                                         float lambda, bool clamp) {
+    return detail::mmr_picks(relevance, rows, std::vector<double>(relevance.size(), -1.0), k, lambda, clamp);
 }
 
 }  // namespace QUARRY_NAMESPACE

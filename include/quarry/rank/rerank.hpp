@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <concepts>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +28,7 @@
 #include "../core/error.hpp"
 #include "../core/retriever.hpp"
 #include "../detail/floats.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "../model/embedder.hpp"
 
@@ -127,15 +127,17 @@ std::vector<float> bought_scores(request& q, const J& judge, std::span<const std
 template <Judge J>
 std::vector<float> judged_units(request& q, const J& judge, callable_identity who, std::span<const unit_id> units,
                                 const judging_options& options) {
-    const auto name = [&](unit_id unit) { return concat(q.text(), '\0', index_of(unit)); };
     std::vector<float> scores(units.size());
     std::vector<std::size_t> fresh, begins;
+    std::vector<std::string> names;  // of the fresh ones
     std::vector<std::string_view> passages;
     for (std::size_t i = 0; i < units.size(); ++i) {
-        if (const std::vector<float>* known = q.remembered().find(who, name(units[i]))) {
+        std::string name = concat(index_of(units[i]), ' ', q.text());  // what tells them apart comes first
+        if (const std::vector<float>* known = q.remembered().find(who, name)) {
             scores[i] = known->front();
             continue;
         }
+        names.push_back(std::move(name));
         fresh.push_back(i);
         begins.push_back(passages.size());
         for (const std::string_view piece : pieces_of(q.source().text(units[i]), options.longest))
@@ -147,7 +149,7 @@ std::vector<float> judged_units(request& q, const J& judge, callable_identity wh
     for (std::size_t i = 0; i < fresh.size(); ++i) {
         const auto at = [&](std::size_t p) { return bought.begin() + static_cast<std::ptrdiff_t>(p); };
         scores[fresh[i]] = *std::max_element(at(begins[i]), at(begins[i + 1]));
-        q.remembered().keep(who, name(units[fresh[i]]), {scores[fresh[i]]});
+        q.remembered().keep(who, std::move(names[i]), {scores[fresh[i]]});
     }
     return scores;
 }
@@ -291,9 +293,8 @@ class first_reranked_retriever : public retriever_interface<first_reranked_retri
             }
         } else {
             const auto scores = detail::judged_units(q, judge_, token_.get(), units, options_.judging);
-            std::vector<std::size_t> by_score(n);
-            std::iota(by_score.begin(), by_score.end(), std::size_t{0});
-            std::ranges::stable_sort(by_score, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+            const auto by_score =
+                detail::stable_order(n, [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
             for (std::size_t place = 0; place < n; ++place) {
                 const bool tie = place > 0 && scores[by_score[place]] == scores[by_score[place - 1]];
                 ranks[by_score[place]] = tie ? ranks[by_score[place - 1]] : place + 1;
@@ -309,7 +310,7 @@ class first_reranked_retriever : public retriever_interface<first_reranked_retri
             out[i].judged = true;
         }
         // Stable: what the judge holds for equal keeps the order that was.
-        std::ranges::stable_sort(
+        detail::sort_stably(
             out, [&](const placed& a, const placed& b) { return worth[a.candidate] > worth[b.candidate]; });
         return out;
     }

@@ -148,24 +148,25 @@ class dense_retriever : public retriever_interface<dense_retriever<Index, E>> {
     // The question's row, bought at most once a request. Empty where the embedder knows nothing of the question. It is
     // kept under the index as well, for stages that compare by the same vectors.
     std::span<const float> probe(request& q) const {
+        const std::string name = q.name();
         const std::vector<float>* row = example_row(q);
-        if (!row) row = remembered(q, q.name());
+        if (!row) row = remembered(q, name);
         if (!row) {
             std::vector<wanted_row> one;
             if (q.asked().example()) {
-                want(one, q, q.text(), q.name());
+                want(one, q, q.text(), name);
                 buy(role::document, one);
             } else {
                 prepare(std::span<request>(&q, 1));
             }
             if (!q.imagined().empty() && remembered(q, q.plain_name())) keep_mean(q);
-            row = remembered(q, q.name());
+            row = remembered(q, name);
         }
         if (!row) {  // a picture asks, and this leg reads words
             q.tell({trace_code::unknown, "dense", 1, 0});
             return {};
         }
-        if (!q.remembered().find(index_, q.name())) q.remembered().keep(index_, q.name(), *row);
+        if (!q.remembered().find(index_, name)) q.remembered().keep(index_, name, *row);
         if (is_zero(*row)) {
             q.tell({trace_code::unknown, "dense", 1, 0});
             return {};

@@ -56,6 +56,7 @@ results<typename Index::scale> search_units(const Index& index, const Probe& pro
     if (units.size() > k) units.resize(k);
     q.tell({trace_code::collapsed, stage, wanted, units.size()});
     out.hits.reserve(units.size());
+    q.expect_notes(units.size());
     for (const scored_key& u : units) {
         const auto rank = static_cast<std::uint32_t>(out.hits.size() + 1);
         out.hits.push_back(

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,10 +27,12 @@
 #include "../core/attempt.hpp"
 #include "../core/error.hpp"
 #include "../core/retriever.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "../probe/query_prober.hpp"
 #include "../rank/fuse.hpp"
 #include "../rank/fused_lists.hpp"
+#include "../rank/fuser.hpp"
 
 namespace QUARRY_NAMESPACE {
 
@@ -106,7 +107,7 @@ inline std::vector<std::optional<filter>> weaker(request& q, const filter& f, re
         const auto all = f.children();
         std::vector<std::pair<std::size_t, std::size_t>> by_size;
         for (std::size_t i = 0; i < all.size(); ++i) by_size.emplace_back(q.narrowed(&all[i]).possible(), i);
-        std::ranges::stable_sort(by_size, [](const auto& a, const auto& b) { return a.first > b.first; });
+        detail::sort_stably(by_size, [](const auto& a, const auto& b) { return a.first > b.first; });
         for (const auto& [units, dropped] : by_size) {
             std::vector<filter> rest;
             for (std::size_t i = 0; i < all.size(); ++i)
@@ -270,11 +271,10 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
                 if constexpr (exact) list.summary.bounds = base_.bounds(r);
                 return list;
             });
-            std::optional<float> beyond;
-            if constexpr (exact) beyond = detail::complete_lists(base_, std::span(requests), options_.fusion, lists);
-            auto out = detail::fused_lists(q, options_.fusion, lists, k);
-            // Could a unit that no list holds be better than the k-th? Equal is not certain.
-            if (beyond && k != 0 && !(out.size() >= k && out.hits.back().score > std::nextafter(*beyond, detail::unbounded))) {
+            detail::candidate_table units(lists);
+            if constexpr (exact) complete(requests, lists, units);
+            auto out = detail::fused_units(q, options_.fusion, lists, units, k);
+            if (exact && !detail::is_certain(options_.fusion, lists, out, k)) {
                 const std::size_t wider = fetch > SIZE_MAX / 2 ? SIZE_MAX : 2 * fetch;
                 q.tell({trace_code::widened, scale::name, fetch, wider});
                 fetch = wider;
@@ -284,6 +284,17 @@ class probed_retriever : public retriever_interface<probed_retriever<Base, Probe
                 detail::leave_out(q, more, "the query's deadline has passed", degraded);
             if (degraded) out.state = result_state::degraded;
             return out;
+        }
+    }
+
+    // Gives each list the exact scores of the units that only others returned and its request admits.
+    void complete(std::span<request* const> requests, std::vector<detail::leg_list>& lists,
+                  detail::candidate_table& units) const {
+        for (std::size_t i = 0; i < lists.size(); ++i) {
+            if (lists[i].hits.empty()) continue;
+            std::vector<unit_id> missing = units.missing(i);
+            std::erase_if(missing, [&](unit_id unit) { return !requests[i]->admits(unit); });
+            if (!missing.empty()) units.complete(i, lists[i], missing, base_.score(*requests[i], missing));
         }
     }
 

@@ -19,6 +19,7 @@
 #include "../config.hpp"
 #include "../core/error.hpp"
 #include "../core/unit.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "graphemes.hpp"
 #include "sentences.hpp"
@@ -92,7 +93,7 @@ inline std::vector<text_block> blocks_of(std::string_view text, chunk_form form,
     std::vector<const heading*> titles;
     for (const heading& h : headings)
         if (h.span.size() != 0 && h.span.end <= text.size()) titles.push_back(&h);
-    std::ranges::stable_sort(titles, {}, [](const heading* h) { return h->span.begin; });
+    detail::sort_stably(titles, [](const heading* a, const heading* b) { return a->span.begin < b->span.begin; });
 
     std::vector<text_block> blocks;
     const auto add = [&](std::size_t end, bool by_lines, const heading* title) {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "../config.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "analyzer.hpp"
 #include "boundaries.hpp"
@@ -145,9 +146,8 @@ inline std::string central_sentences(std::span<const std::string_view> texts, co
         for (std::size_t i = 0; i < rows[s].words.size(); ++i)
             central[s] += rows[s].weights[i] * centre[rows[s].words[i]];
 
-    std::vector<std::size_t> order(rows.size()), taken;
-    for (std::size_t s = 0; s < order.size(); ++s) order[s] = s;
-    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t s) { return central[s]; });
+    std::vector<std::size_t> taken;
+    const auto order = detail::stable_order(rows.size(), [&](std::size_t a, std::size_t b) { return central[a] > central[b]; });
     const auto joined = [&] {
         std::string out;
         for (const std::size_t s : taken) (out += out.empty() ? "" : " ") += sentences[s];

@@ -22,6 +22,7 @@
 #include "../config.hpp"
 #include "../core/unit.hpp"
 #include "../detail/ascii.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "bare_url.hpp"
 #include "markdown_blocks.hpp"
@@ -167,8 +168,9 @@ class link_scanner {
             for (const definition& d : definitions_)
                 out_.push_back({link_kind::definition, false, d.target, d.span, {d.span.end, d.span.end}, d.written});
         }
-        std::ranges::stable_sort(out_, {},
-                                 [](const found_link& l) { return std::pair(l.span.begin, SIZE_MAX - l.span.end); });
+        detail::sort_stably(out_, [](const found_link& a, const found_link& b) {
+            return a.span.begin != b.span.begin ? a.span.begin < b.span.begin : a.span.end > b.span.end;
+        });
         return std::move(out_);
     }
 

@@ -20,6 +20,7 @@
 #include "../config.hpp"
 #include "../core/unit.hpp"
 #include "../detail/ascii.hpp"
+#include "../detail/stable_order.hpp"
 #include "../detail/text.hpp"
 #include "boundaries.hpp"
 #include "front_matter.hpp"
@@ -77,7 +78,7 @@ class word_writer {
             if (l.span.end > span.end) continue;
             hide_marks(l);
         }
-        std::ranges::sort(hidden_, {}, &byte_span::begin);
+        detail::sort_stably(hidden_, [](const byte_span& a, const byte_span& b) { return a.begin < b.begin; });
         std::size_t next = 0, run = 0;
         for (std::size_t i = span.begin; i < span.end;) {
             while (next < hidden_.size() && hidden_[next].end <= i) ++next;
