@@ -127,6 +127,7 @@ struct saved<bm25_index> {
         index.term_numbers_.reserve(terms);
         for (std::size_t i = 0; i < terms; ++i) read_term(index, in);
         in.require_end();
+        list_terms(index);
         return index;
     }
 
@@ -136,6 +137,7 @@ struct saved<bm25_index> {
         const std::size_t count = in.count(5);
         if (count >= UINT32_MAX) in.refuse("there are more keys than ids");
         index.keys_.reserve(count);
+        index.keys_of_.reserve(count);
         double total = 0.0;
         for (std::size_t i = 0; i < count; ++i) {
             bm25_index::key_data key{};
@@ -170,29 +172,39 @@ struct saved<bm25_index> {
         const std::size_t count = in.count(8);
         const auto keys = in.numbers<std::uint32_t>(count);
         const auto frequencies = in.numbers<float>(count);
-        std::vector<std::uint32_t> first(count, 0);
         bm25_index::term_data t;
+        auto& first = t.first_positions;
         if (index.options_.positions) {
             first = in.numbers<std::uint32_t>(count);
             t.positions = in.numbers<std::uint32_t>(in.count(4));
         }
-        if (count == 0 || first[0] != 0) in.refuse(concat("term ", detail::quoted(text), " has no posting"));
+        if (count == 0 || (!first.empty() && first[0] != 0)) in.refuse(concat("term ", detail::quoted(text), " has no posting"));
         t.postings.reserve(count);
         for (std::size_t i = 0; i < count; ++i) {
-            const bool ascending = i == 0 || (keys[i] > keys[i - 1] && first[i] >= first[i - 1]);
+            const bool ascending =
+                i == 0 || (keys[i] > keys[i - 1] && (first.empty() || first[i] >= first[i - 1]));
             if (!ascending || keys[i] >= index.keys_.size() || !index.keys_[keys[i]].alive ||
-                first[i] > t.positions.size())
+                (!first.empty() && first[i] > t.positions.size()))
                 in.refuse(concat("posting ", i, " of term ", detail::quoted(text), " names key ", keys[i]));
             if (!is_finite(frequencies[i]) || frequencies[i] <= 0.0f)
                 in.refuse(concat("term ", detail::quoted(text), " occurs ", frequencies[i], " times"));
             t.postings.push_back({keys[i], frequencies[i]});
             t.codes.add(t.postings, [&](const auto& p) { return index.saturated(index.coded_, p); });
             t.best.add(frequencies[i], index.lengths_[keys[i]]);
-            index.keys_[keys[i]].terms.push_back(number);
         }
         index.postings_ += count;
-        if (index.options_.positions) t.first_positions.assign(first.begin(), first.end());
         index.terms_.push_back(std::move(t));
+    }
+
+    // The terms of every key, counted first: a list that grew would be moved several times.
+    static void list_terms(bm25_index& index) {
+        std::vector<std::uint32_t> counts(index.keys_.size(), 0);
+        for (const auto& t : index.terms_)
+            for (const auto& p : t.postings) ++counts[p.key];
+        for (std::size_t i = 0; i < counts.size(); ++i) index.keys_[i].terms.reserve(counts[i]);
+        for (std::size_t number = 0; number < index.terms_.size(); ++number)
+            for (const auto& p : index.terms_[number].postings)
+                index.keys_[p.key].terms.push_back(static_cast<std::uint32_t>(number));
     }
 };
 
