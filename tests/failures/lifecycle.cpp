@@ -1,4 +1,5 @@
-// Stores and changing indexes as they fail elsewhere: cases 21 to 23 and 103 to 114 of a catalogue of public failures.
+// Stores and changing indexes as they fail elsewhere: cases 21 to 23 and 103 to 114 of a catalogue of public failures. Of
+// these 107, 109 and 110 stand in tests/unit/store and tests/faults, and 115 to 120, of threads, in tests/threads/library.cpp.
 #include <algorithm>
 #include <map>
 #include <random>

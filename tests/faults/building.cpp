@@ -153,7 +153,7 @@ struct library_of_questions {
 }  // namespace
 
 // Cases 100 and 101 of the catalogue of public failures: langchain 40227, lobu PR 1289.
-TEST_CASE("whichever call of a change fails, the library is the same bytes, and the same change works later") {
+TEST_CASE("whichever call of a change fails, the library is the same bytes, and the same change works later") {  // 100, 101
     const std::vector<article> first{{.id = "a", .text = "alpha beta"}, {.id = "b", .text = "gamma"}};
     const change next{.upsert = {{.id = "a", .text = "alpha delta"}, {.id = "c", .text = "epsilon"}}, .remove = {"b"}};
     library_of_questions calm;

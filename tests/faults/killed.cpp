@@ -60,7 +60,7 @@ std::uint64_t killed_during(std::mt19937& random, Work work) {
 
 }  // namespace
 
-TEST_CASE("a process killed while it saves leaves a file that loads, whole") {
+TEST_CASE("a process killed while it saves leaves a file that loads, whole") {  // 109: opendal 8315
     const temporary_folder folder;
     std::mt19937 random(3);
     living::library kb({}, living::layers(), living::options(4));

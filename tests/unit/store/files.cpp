@@ -68,7 +68,7 @@ TEST_CASE("what an interrupted save left behind is in nobody's way") {
     CHECK(detail::read_file(folder / "kb.0.tmp") == "half");
 }
 
-TEST_CASE("whichever step of replacing a file fails, the old file is there or the new one, and the next try works") {
+TEST_CASE("whichever step of replacing a file fails, the old file is there or the new one, and the next try works") {  // 109: vpxtool 442
     bool failed = true;
     std::size_t n = 0;
     for (; failed; ++n) {
@@ -107,7 +107,7 @@ TEST_CASE("what is no regular file is refused, and says so") {
     CHECK(code_of([&] { put(files, folder / "no/such/folder", "x"); }) == "file.open");
 }
 
-TEST_CASE("a folder that may be written to and not read from gives a save whose durability is not confirmed") {
+TEST_CASE("a folder that may be written to and not read from gives a save whose durability is not confirmed") {  // 110: turbovec 365
     const temporary_folder folder;
     system_files files;
     // Nothing is forbidden to root, so root becomes nobody for the time.

@@ -98,7 +98,7 @@ TEST_CASE("an unchanged article is known as such after loading, and its texts ne
     CHECK(s.embed.counted->texts == 0);
 }
 
-TEST_CASE("a library of another embedder, layer, grower, schema or analyzer is refused, and holds what it held") {
+TEST_CASE("a library of another embedder, layer, grower, schema or analyzer is refused, and holds what it held") {  // 107: chroma 4368
     saved_library s;
     const auto code = [&](auto& kb) {
         kb.upsert({.id = "kept", .text = "what it held"});
