@@ -219,6 +219,19 @@ TEST_CASE("a part that is missing in a file is an error when it is loaded") {  /
     CHECK(kb.now()->articles() == 0);
 }
 
+TEST_CASE("ids that look like paths or formats are ids, and loading opens the one file that it was told") {  // 114
+    const std::string ids[] = {"../../x", "C:\\x", std::string("a\0b", 3), "%s%n", "kb"};
+    living::library kb = new_library(), again = new_library();
+    for (const std::string& id : ids) kb.upsert({.id = id, .title = id, .text = "one two", .links = {{id}}});
+    memory_files files;
+    save("kb", kb, {.files = &files});
+    files.reset();
+    load("kb", again, {.files = &files});
+    CHECK(std::ranges::count(files.done, "open") == 1);
+    CHECK(files.files.size() == 1);
+    for (const std::string& id : ids) CHECK(again.now()->title(again.now()->find(id).value()) == id);
+}
+
 TEST_CASE("a file beyond four gigabytes has its places in 64 bits") {  // 113: nmslib 184, hnswlib 574
     // A file whose middle, five gigabytes of one section, is only thought of.
     constexpr std::uint64_t huge = std::uint64_t{5} << 30;
