@@ -87,6 +87,9 @@ struct kernels {
     // The positions of the sums that are at least `least`, ascending; says how many.
     std::size_t (*select_sums)(const std::uint16_t* sums, std::size_t count, std::uint16_t least,
                                std::uint32_t* positions);
+
+    // Whether `byte_products_batch` is quicker than `products` of as many floats.
+    bool batches_in_bytes;
 };
 
 }  // namespace QUARRY_NAMESPACE::detail

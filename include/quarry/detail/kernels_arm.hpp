@@ -91,6 +91,7 @@ inline constexpr kernels dotprod_kernels = [] {
     table.byte_products = dotprod::byte_products;
     table.byte_products_batch = dotprod::byte_products_batch;
     table.nibble_products = dotprod::nibble_products;
+    table.batches_in_bytes = true;
     return table;
 }();
 }  // namespace QUARRY_DETAIL_FLAGS

@@ -260,7 +260,7 @@ inline constexpr kernels baseline_kernels{
     baseline::encode,        baseline::hadamard,
     baseline::add_up,        baseline::widen,
     baseline::dot<std::uint16_t>, baseline::add_codes,
-    baseline::select_sums};
+    baseline::select_sums,   false};
 
 }  // namespace QUARRY_DETAIL_FLAGS
 }  // namespace QUARRY_NAMESPACE::detail

@@ -805,17 +805,20 @@ inline constexpr kernels avx2_kernels{avx2::dot<float>,      avx2::products,    
                                       avx2::select,          avx2::byte_products, avx2::byte_products_batch,
                                       avx2::nibble_products, avx2::select_bytes,  avx2::encode,
                                       avx2::hadamard,        avx2::add_up,        avx2::widen,
-                                      avx2::dot<std::uint16_t>, avx2::add_codes,  avx2::select_sums};
+                                      avx2::dot<std::uint16_t>, avx2::add_codes,  avx2::select_sums,
+                                      true};
 inline constexpr kernels avx512_kernels{avx512::dot,           avx512::products,     avx512::product,
                                         avx512::select,        avx2::byte_products,  avx2::byte_products_batch,
                                         avx2::nibble_products, avx512::select_bytes, avx2::encode,
                                         avx2::hadamard,        avx2::add_up,         avx2::widen,
-                                        avx2::dot<std::uint16_t>, avx512::add_codes, avx512::select_sums};
+                                        avx2::dot<std::uint16_t>, avx512::add_codes, avx512::select_sums,
+                                        false};
 inline constexpr kernels vnni_kernels{avx512::dot,           avx512::products,     avx512::product,
                                       avx512::select,        vnni::byte_products,  vnni::byte_products_batch,
                                       vnni::nibble_products, avx512::select_bytes, avx2::encode,
                                       avx2::hadamard,        avx2::add_up,         avx2::widen,
-                                      avx2::dot<std::uint16_t>, avx512::add_codes, avx512::select_sums};
+                                      avx2::dot<std::uint16_t>, avx512::add_codes, avx512::select_sums,
+                                      true};
 
 }  // namespace QUARRY_NAMESPACE::detail
 #endif

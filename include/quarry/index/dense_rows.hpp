@@ -482,6 +482,10 @@ std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> 
     std::vector<std::vector<scored_key>> answers(m);
     std::vector<std::size_t> by_bytes, by_floats;
     std::vector<double> lengths(m);
+    const auto in_bytes = [&](double length) {
+        const bool quicker = m < 4 || best_kernels().batches_in_bytes;
+        return bytes_usable(length) && (quicker || !floats_usable(length));
+    };
     for (std::size_t p = 0; p < m; ++p) {
         lengths[p] = norm(probe_of(p));
         if (n >= all || (!bytes_usable(lengths[p]) && !floats_usable(lengths[p])))
@@ -490,7 +494,7 @@ std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> 
                     if (accepted(i)) offer(i);
             });
         else
-            (bytes_usable(lengths[p]) ? by_bytes : by_floats).push_back(p);
+            (in_bytes(lengths[p]) ? by_bytes : by_floats).push_back(p);
     }
 
     if (by_bytes.size() == 1) {
@@ -501,39 +505,39 @@ std::vector<std::vector<scored_key>> dense_rows<S>::scan(std::span<const float> 
     const kernels& kernel = best_kernels();
     constexpr std::size_t most_together = 512;
     for (const std::vector<std::size_t>* chosen : {&by_bytes, &by_floats}) {
-        const bool in_bytes = chosen == &by_bytes;
+        const bool of_bytes = chosen == &by_bytes;
         const std::size_t stride = bytes_.stride();
         for (std::size_t first = 0; first < chosen->size(); first += most_together) {
             const auto group = std::span(*chosen).subspan(first, (std::min)(most_together, chosen->size() - first));
-            const std::size_t slab = !in_bytes && group.size() == 1 ? 1024 : 64;
+            const std::size_t slab = !of_bytes && group.size() == 1 ? 1024 : 64;
             std::vector<certified_best> best;
             std::vector<byte_probe> coded(group.size());
             std::vector<double> error(group.size());
-            aligned_vector<std::int8_t> codes(in_bytes ? group.size() * stride : 0);
-            aligned_vector<float> floats(in_bytes ? 0 : group.size() * dimension_);
+            aligned_vector<std::int8_t> codes(of_bytes ? group.size() * stride : 0);
+            aligned_vector<float> floats(of_bytes ? 0 : group.size() * dimension_);
             for (std::size_t g = 0; g < group.size(); ++g) {
                 best.emplace_back(n, tie(lengths[group[g]]));
-                if (in_bytes)
+                if (of_bytes)
                     coded[g] = bytes_.encode(probe_of(group[g]), codes.data() + g * stride);
                 else
                     std::ranges::copy(probe_of(group[g]), floats.data() + g * dimension_);
                 error[g] = product_error(dimension_, lengths[group[g]] * longest_);
             }
-            aligned_vector<std::int32_t> products(in_bytes ? slab * group.size() : 0);
-            aligned_vector<std::uint8_t> scratch(in_bytes ? slab * stride : 0);
-            aligned_vector<float> values(in_bytes ? 0 : slab * group.size()), wide(in_bytes ? 0 : rows_.scratch(slab));
+            aligned_vector<std::int32_t> products(of_bytes ? slab * group.size() : 0);
+            aligned_vector<std::uint8_t> scratch(of_bytes ? slab * stride : 0);
+            aligned_vector<float> values(of_bytes ? 0 : slab * group.size()), wide(of_bytes ? 0 : rows_.scratch(slab));
             std::vector<std::uint32_t> positions(slab);
 
             for (std::size_t start = 0; start < all; start += slab) {
                 const std::size_t count = (std::min)(slab, all - start);
-                if (!in_bytes)
+                if (!of_bytes)
                     kernel.products(rows_.read(start, wide, count).data(), count, dimension_, floats.data(),
                                     group.size(), values.data(), slab);
                 else
                     kernel.byte_products_batch(bytes_.codes(start), stride, count, codes.data(), group.size(),
                                                products.data(), scratch.data());
                 for (std::size_t g = 0; g < group.size(); ++g) {
-                    if (in_bytes) {
+                    if (of_bytes) {
                         offer_slab(start, count, products.data() + g * slab, coded[g], accepted, positions, best[g]);
                         continue;
                     }
