@@ -63,8 +63,8 @@ struct clustering {
 ///
 /// Order   the same rows give the same groups, whatever else runs; each row goes to the centre that is nearest in double,
 ///         the first of equals. Across instruction sets another start may be drawn where rounding decides.
-/// Cost    n * clusters * d an iteration, about 3 (clusters + 1) log(clusters) n d / 2 for a start; n (d + 28)
-///         bytes and 128 clusters floats beside rows and centres, so never a matrix of n by n.
+/// Cost    n * clusters * d an iteration, about clusters log(clusters) n d for a start, most of it in bytes; n (d + 28 +
+///         8 log(clusters)) bytes and 128 clusters floats beside rows and centres, so never a matrix of n by n.
 /// Errors  usage_error `kmeans.options` for 0 clusters or restarts; `kmeans.rows` if the floats are no whole number of
 ///         rows, or d is 0; `kmeans.not_finite`; `kmeans.zero_row` for a row without a direction (spherical).
 inline clustering kmeans(std::span<const float> rows, std::size_t d, const kmeans_options& options = {});
@@ -136,28 +136,18 @@ class kmeans_run {
         const std::size_t tries = 2 + static_cast<std::size_t>(std::log(static_cast<double>(wanted)));
         std::vector<double> away(n_, std::numeric_limits<double>::infinity());
         std::vector<std::size_t> drawn{static_cast<std::size_t>(uniform() * static_cast<double>(n_))};
-        std::vector<float> products, candidates;
+        std::vector<double> nearest;
         while (true) {
-            candidates.clear();
-            for (const std::size_t i : drawn) candidates.insert(candidates.end(), row(i).begin(), row(i).end());
-            products.resize(drawn.size() * n_);
-            approximate_products(rows_, candidates, d_, products);
+            nearest.resize(drawn.size() * n_);
+            for (std::size_t first = 0; first < n_; first += block) lower_block(first, drawn, away, nearest);
             std::size_t best = 0;
             double least = std::numeric_limits<double>::infinity();
-            std::vector<double> after, candidate(n_);
             for (std::size_t c = 0; c < drawn.size(); ++c) {
                 double sum = 0.0;
-                for (std::size_t i = 0; i < n_; ++i) {
-                    candidate[i] = (std::min)(away[i], distance_from_product(i, drawn[c], products[c * n_ + i]));
-                    sum += candidate[i];
-                }
-                if (sum < least) {
-                    least = sum;
-                    best = c;
-                    after = candidate;
-                }
+                for (std::size_t i = 0; i < n_; ++i) sum += nearest[c * n_ + i];
+                if (sum < least) least = sum, best = c;
             }
-            away = std::move(after);
+            std::copy_n(nearest.data() + best * n_, n_, away.data());
             out_.centroids.insert(out_.centroids.end(), row(drawn[best]).begin(), row(drawn[best]).end());
             ++out_.clusters;
             if (out_.clusters == wanted || !(least > 0.0)) return;  // all rows coincide with a centre
@@ -166,11 +156,38 @@ class kmeans_run {
         }
     }
 
-    // A float product cannot tell near rows from equal ones, and equal ones must not become two centres.
-    double distance_from_product(std::size_t i, std::size_t j, float product) const noexcept {
+    // nearest[c * n_ + i]: how far row i is from the nearest of the centres so far and candidate c. Most rows are nearer to a
+    // centre than the bytes allow a candidate to be; the others are compared in double.
+    void lower_block(std::size_t first, std::span<const std::size_t> drawn, std::span<const double> away,
+                     std::span<double> nearest) {
+        const std::size_t count = (std::min)(block, n_ - first);
+        if (bytes_) {
+            codes_.resize(drawn.size() * bytes_->stride());
+            products_.resize(drawn.size() * block);
+            if (first == 0) {
+                candidates_.clear();
+                for (std::size_t c = 0; c < drawn.size(); ++c)
+                    candidates_.push_back(bytes_->encode(row(drawn[c]), codes_.data() + c * bytes_->stride()));
+            }
+            for (std::size_t c = 0; c < drawn.size(); ++c)  // too few to be worth packing the rows for
+                best_kernels().byte_products(bytes_->codes(first), bytes_->stride(), nullptr, count,
+                                             codes_.data() + c * bytes_->stride(), products_.data() + c * block);
+        }
+        for (std::size_t c = 0; c < drawn.size(); ++c)
+            for (std::size_t i = first; i < first + count; ++i) {
+                const bool farther = bytes_ && candidates_[c].usable() &&
+                                     squares_[i] + squares_[drawn[c]] -
+                                             2.0 * bytes_->range(i, products_[c * block + i - first], candidates_[c]).high >=
+                                         away[i] * (1.0 + slack) + slack * (squares_[i] + squares_[drawn[c]]);
+                nearest[c * n_ + i] = farther ? away[i] : (std::min)(away[i], distance(i, drawn[c]));
+            }
+    }
+
+    // Near rows are subtracted, since equal ones must not become two centres.
+    double distance(std::size_t i, std::size_t j) const noexcept {
         const double whole = squares_[i] + squares_[j];
-        const double distance = whole - 2.0 * static_cast<double>(product);
-        return distance > 1e-4 * whole ? distance : squared_distance(row(i), row(j));
+        const double square = whole - 2.0 * dot(row(i), row(j));
+        return square > 1e-4 * whole ? square : squared_distance(row(i), row(j));
     }
 
     std::size_t draw(const std::vector<double>& weights, double sum) noexcept {
@@ -394,6 +411,7 @@ class kmeans_run {
     splitmix64 random_;
     std::vector<double> squares_, lengths_;
     std::vector<compared_centre> centres_;
+    std::vector<byte_probe> candidates_;
     std::vector<std::int8_t> codes_;  // of the centres
     std::vector<std::int32_t> products_;
     std::vector<std::uint8_t> scratch_;
