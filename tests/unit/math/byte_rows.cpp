@@ -104,7 +104,7 @@ TEST_CASE("a row takes the place of another with all that is known of it") {
     other[3] = -2.0f;
     rows.add(other);
     rows.move(1, 0);
-    rows.shrink(1);
+    rows.resize(1);
     CHECK(rows.size() == 1);
     CHECK(rows.codes(0)[3] == 128 - 127);
     CHECK(rows.codes(0)[0] == 128 + 32);  // .5 * 127 / 2 = 31.75
