@@ -1,20 +1,17 @@
 // How many queries a second does the graph answer, at which recall?
 //
-// Against hnswlib's own search over its own graph with the same parameters, in turns, as both are compiled here. Recall
-// of the ten best against exact search. `at` are queries a second where the recall is reached, between two neighbouring
+// Against hnswlib's own search over its own graph with the same parameters, in turns: as a plain build has it, and compiled
+// for this processor, which ours is not. Recall of the ten best against exact search. `at` are queries a second where the recall is reached, between two neighbouring
 // values of ef.
 //
-//   bench_hnsw --n 200000 --rounds 3 --json
+//   bench_hnsw --n 200000 --rounds 3 --keep FOLDER --json
 //   bench_hnsw --data $QUARRY_DATA/ann_minilm
-#include <hnswlib/hnswlib.h>
-
-#include <functional>
-#include <memory>
+#include <array>
 #include <set>
 
 #include "bench.hpp"
+#include "graphs.hpp"
 #include "quarry/index/flat_index.hpp"
-#include "quarry/index/hnsw_index.hpp"
 
 namespace {
 
@@ -47,6 +44,7 @@ int main(int argc, char** argv) {
                             {"construction", "200"},
                             {"peers", "1"},
                             {"data", ""},
+                            {"keep", ""},
                             {"json", ""}});
     const std::size_t k = o.number("k"), d = o.number("d");
     bench::vectors base, queries;
@@ -80,23 +78,12 @@ int main(int argc, char** argv) {
         return static_cast<double>(found) / static_cast<double>(wanted);
     };
 
-    const quarry::hnsw_options shape{.m = o.number("m"), .ef_construction = o.number("construction")};
-    quarry::hnsw_index ours(d, shape);
-    const double build = bench::milliseconds([&] { ours.add(units, base.rows); }) / 1e3;
-    std::cerr << "built in " << build << " s, ef " << ours.ef() << " by recall " << ours.measured_recall() << '\n';
-
-    std::unique_ptr<hnswlib::InnerProductSpace> space;
-    std::unique_ptr<hnswlib::HierarchicalNSW<float>> peer;
-    double peer_build = 0;
-    if (o.flag("peers")) {
-        space = std::make_unique<hnswlib::InnerProductSpace>(d);
-        peer = std::make_unique<hnswlib::HierarchicalNSW<float>>(space.get(), base.n, shape.m, shape.ef_construction);
-        peer_build = bench::milliseconds([&] {
-                         for (std::size_t i = 0; i < base.n; ++i) peer->addPoint(base.row(i), i);
-                     }) /
-                     1e3;
-        std::cerr << "hnswlib built in " << peer_build << " s\n";
-    }
+    bench::graphs all =
+        bench::make_graphs(base, units, {.m = o.number("m"), .ef_construction = o.number("construction")},
+                           o.text("data").empty() ? "made_up" : "data", o.text("keep"), o.flag("peers"));
+    quarry::hnsw_index& ours = all.ours;
+    const std::array peers{all.native.get(), all.plain.get()};
+    const std::string names[] = {"hnswlib, for this processor", "hnswlib, -O2"};
 
     const auto per_query = [&](auto search) {
         return bench::milliseconds([&] {
@@ -104,59 +91,57 @@ int main(int argc, char** argv) {
                }) /
                static_cast<double>(queries.n);
     };
-    std::vector<point> curve, peer_curve;
+    const auto ids_of = [](const std::vector<quarry::scored_key>& keys) {
+        std::vector<std::uint32_t> out;
+        for (const auto& key : keys) out.push_back(static_cast<std::uint32_t>(key.unit));
+        return out;
+    };
+    std::vector<point> curve, peer_curve[2];
     for (const std::size_t ef : {10u, 16u, 24u, 32u, 48u, 64u, 96u, 128u, 192u, 256u, 384u}) {
         ours.walk_with(ef);
-        if (peer) peer->setEf(ef);
-        std::vector<double> a, b;
+        const auto search = [&](std::size_t q) { return ours.search(query(q), k); };
+        std::vector<double> mine, theirs[2];
         for (std::size_t r = 0; r < o.number("rounds"); ++r) {
-            a.push_back(per_query([&](std::size_t q) { return ours.search(query(q), k); }));
-            if (peer) b.push_back(per_query([&](std::size_t q) { return peer->searchKnn(queries.row(q), k); }));
+            mine.push_back(per_query(search));
+            for (std::size_t p = 0; p < 2 && peers[p]; ++p) {
+                peers[p]->walk_with(ef);
+                theirs[p].push_back(per_query([&](std::size_t q) { return peers[p]->search(queries.row(q), k); }));
+            }
         }
-        curve.push_back({ef, recall_of([&](std::size_t q) {
-                             std::vector<std::uint32_t> out;
-                             for (const auto& key : ours.search(query(q), k))
-                                 out.push_back(static_cast<std::uint32_t>(key.unit));
-                             return out;
-                         }),
-                         bench::median(a)});
-        if (peer)
-            peer_curve.push_back({ef, recall_of([&](std::size_t q) {
-                                      std::vector<std::uint32_t> out;
-                                      for (auto found = peer->searchKnn(queries.row(q), k); !found.empty(); found.pop())
-                                          out.push_back(static_cast<std::uint32_t>(found.top().second));
-                                      return out;
-                                  }),
-                                  bench::median(b)});
+        curve.push_back({ef, recall_of([&](std::size_t q) { return ids_of(search(q)); }), bench::median(mine)});
+        for (std::size_t p = 0; p < 2 && peers[p]; ++p)
+            peer_curve[p].push_back(
+                {ef, recall_of([&](std::size_t q) { return peers[p]->search(queries.row(q), k); }), bench::median(theirs[p])});
     }
 
     nlohmann::json cases = nlohmann::json::array();
-    const auto one = [&](double recall, double ms, double peer_ms, double peer_recall) {
-        nlohmann::json made{{"bench", "hnsw"},
-                            {"n", base.n},
-                            {"d", d},
-                            {"k", k},
-                            {"quarry_ms", ms},
-                            {"recall", recall},
-                            {"per_second", 1e3 / ms},
-                            {"load", bench::load()},
-                            {"peers", nlohmann::json::object()}};
-        if (peer_ms > 0)
-            made["peers"]["hnswlib, as compiled here"] = {
-                {"ms", peer_ms}, {"recall", peer_recall}, {"ratio", peer_ms / ms}};
-        return made;
+    const auto one = [&](const point& mine) {
+        return nlohmann::json{{"bench", "hnsw"},          {"n", base.n},          {"d", d},
+                              {"k", k},                   {"quarry_ms", mine.ms}, {"recall", mine.recall},
+                              {"per_second", 1e3 / mine.ms}, {"load", bench::load()}, {"peers", nlohmann::json::object()}};
+    };
+    const auto beside = [&](nlohmann::json& made, std::size_t p, const point& theirs) {
+        if (theirs.ms > 0)
+            made["peers"][names[p]] = {
+                {"ms", theirs.ms}, {"recall", theirs.recall}, {"ratio", theirs.ms / made["quarry_ms"].get<double>()}};
     };
     for (std::size_t i = 0; i < curve.size(); ++i) {
-        cases.push_back(
-            one(curve[i].recall, curve[i].ms, peer ? peer_curve[i].ms : 0, peer ? peer_curve[i].recall : 0));
+        cases.push_back(one(curve[i]));
         cases.back()["ef"] = curve[i].ef;
+        for (std::size_t p = 0; p < 2 && peers[p]; ++p) beside(cases.back(), p, peer_curve[p][i]);
     }
     for (const double recall : {.95, .99})
         if (const double ms = at(curve, recall); ms > 0) {
-            cases.push_back(one(recall, ms, at(peer_curve, recall), recall));
+            cases.push_back(one({0, recall, ms}));
             cases.back()["at"] = recall;
+            for (std::size_t p = 0; p < 2 && peers[p]; ++p)
+                beside(cases.back(), p, {0, recall, at(peer_curve[p], recall)});
         }
-    cases.push_back(
-        {{"bench", "hnsw build"}, {"n", base.n}, {"d", d}, {"quarry_ms", build * 1e3}, {"peer_ms", peer_build * 1e3}});
+    if (all.seconds > 0)
+        cases.push_back({{"bench", "hnsw build"},
+                         {"n", base.n},
+                         {"d", d},
+                         {"quarry_ms", all.seconds * 1e3},
+                         {"peer_ms", all.peer_seconds * 1e3}});
     bench::report(o, cases);
 }

@@ -82,17 +82,34 @@ enum class search_plan : std::uint8_t {
     scan_allowed,   // every row that the filter lets through
     walk,           // a graph was walked, without a filter
     walk_filtered,  // a graph was walked, and what the filter lets through was kept
+    walk_two_hop,   // a graph was walked over what the filter lets through, past one row at a time that it does not
 };
 
 constexpr std::string_view name_of(search_plan plan) noexcept {
-    constexpr std::string_view names[] = {"scan", "scan of the allowed", "walk", "filtered walk"};
+    constexpr std::string_view names[] = {"scan", "scan of the allowed", "walk", "filtered walk", "two-hop walk"};
     return names[static_cast<std::size_t>(plan)];
+}
+
+/// Why.
+enum class plan_reason : std::uint8_t {
+    no_graph,     // there is none, or its order would mean nothing for this probe
+    cheaper,      // it was expected to cost the least, by how many are allowed
+    cheaper_here, // the same, by how many of those near the probe are
+    walk_cost,    // a walk had already cost as much
+    walk_short,   // a walk had found too few
+};
+
+constexpr std::string_view name_of(plan_reason reason) noexcept {
+    constexpr std::string_view names[] = {"there is no graph", "cheapest for so many", "cheapest for those near the question",
+                                          "a walk cost as much", "a walk found too few"};
+    return names[static_cast<std::size_t>(reason)];
 }
 
 struct search_report {
     search_plan plan = search_plan::scan_all;
     std::size_t scored = 0;  // rows whose scores were found or estimated
     bool complete = true;    // the answer is that of a scan
+    plan_reason reason = plan_reason::no_graph;
 };
 
 /// Can also report how it came to an answer. A filtered walk that a scan had to finish reports the scan.

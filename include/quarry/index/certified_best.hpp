@@ -37,19 +37,28 @@ class certified_best {
         }
     }
 
-    /// The n best, by the score that `exact(row)` gives. Leaves it empty.
-    template <class Exact>
-    std::vector<scored_key> take(std::size_t n, Exact exact) {
+    /// The n best, by the score that `exact(row)` gives; `fetch(row)` is told of those that will probably be next. Leaves it
+    /// empty.
+    template <class Exact, class Fetch>
+    std::vector<scored_key> take(std::size_t n, Exact exact, Fetch fetch) {
         const double bound = least();
         std::erase_if(candidates_, [&](const candidate& c) { return c.high < bound; });
         std::ranges::sort(candidates_, std::ranges::greater{}, &candidate::high);
         top_k<scored_key, better_key> best(n);
-        for (const candidate& c : candidates_) {
+        constexpr std::size_t ahead = 4;
+        for (std::size_t i = 0; i < (std::min)(ahead, candidates_.size()); ++i) fetch(candidates_[i].row);
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            const candidate& c = candidates_[i];
+            if (i + ahead < candidates_.size()) fetch(candidates_[i + ahead].row);
             if (best.full() && c.high < static_cast<double>(best.worst().score) - tie_) break;
             best.offer(exact(c.row));
         }
         candidates_.clear();
         return best.take();
+    }
+    template <class Exact>
+    std::vector<scored_key> take(std::size_t n, Exact exact) {
+        return take(n, exact, [](std::uint32_t) {});
     }
 
    private:

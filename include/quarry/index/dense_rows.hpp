@@ -66,6 +66,8 @@ class dense_rows {
     const unit_rows& units() const noexcept { return units_; }
     const held& key(std::size_t i) const noexcept { return keys_[i]; }
     std::span<const held> keys() const noexcept { return keys_; }
+    /// Quicker where units have the numbers of their rows.
+    unit_id unit(std::size_t i) const noexcept { return numbered_ ? unit_at(i) : keys_[i].unit; }
     /// Takes back the keys from `next` on. Requires  none of them to be held.
     void give_keys_from(key_id next) noexcept { next_key_ = static_cast<std::uint32_t>(index_of(next)); }
     key_id next_key() const noexcept { return key_id{next_key_}; }
@@ -125,9 +127,11 @@ class dense_rows {
             const auto added = std::span<const float>(fresh).subspan(i * dimension_, dimension_);
             if (i < slots.size()) {
                 take_place(slots[i], key, added);
+                number(slots[i]);
             } else {
                 keys_.push_back(key);
                 count_in(units[i], added, norm(added));
+                number(keys_.size() - 1);
             }
         }
         return key_id{next_key_ - static_cast<std::uint32_t>(units.size())};
@@ -149,6 +153,7 @@ class dense_rows {
         require_distinct(keys, next_key);
         reserve(keys.size());
         keys_.assign(keys.begin(), keys.end());
+        for (std::size_t i = 0; i < keys.size(); ++i) number(i);
         next_key_ = static_cast<std::uint32_t>(index_of(next_key));
         std::vector<unit_id> units;
         units.reserve(keys.size());
@@ -213,6 +218,7 @@ class dense_rows {
         if (has_bytes_) bytes_.resize(kept);
         if (has_nibbles_) nibbles_.shrink(kept);
         units_.clear();
+        numbered_ = true;
         // Summed afresh: subtracting would leave the rounding of what was removed behind.
         std::ranges::fill(sum_, 0.0);
         longest_ = 0.0;
@@ -220,6 +226,7 @@ class dense_rows {
             const auto one = rows_.read(i, scratch);
             count_in_sums(one, norm(one));
             units_.add(keys_[i].unit);
+            number(i);
         }
         units_.trim();
         return before - kept;
@@ -336,6 +343,8 @@ class dense_rows {
         if (has_bytes_) bytes_.add(added);
         if (has_nibbles_) nibbles_.add(added, length);
     }
+    // To be called for every row whose unit was set.
+    void number(std::size_t i) noexcept { numbered_ = numbered_ && index_of(keys_[i].unit) == i; }
     void count_in(unit_id unit, std::span<const float> added, double length) noexcept {
         units_.add(unit);
         add_codes(added, length);
@@ -379,7 +388,7 @@ class dense_rows {
 
     std::string_view where_;
     std::size_t dimension_;
-    bool has_bytes_ = false, has_nibbles_ = false;
+    bool has_bytes_ = false, has_nibbles_ = false, numbered_ = true;  // is every row that of the unit with its number?
     row_store rows_;
     byte_rows bytes_;
     nibble_rows nibbles_;
@@ -403,7 +412,8 @@ std::vector<scored_key> dense_rows<S>::listed(std::span<const float> probe, std:
     const byte_probe coded = bytes_.encode(probe, codes.data());
     certified_best best(n, tie(length));
     offer_listed(ids, codes.data(), coded, best);
-    return best.take(n, [&](std::uint32_t i) { return scored(probe, i); });
+    return best.take(n, [&](std::uint32_t i) { return scored(probe, i); },
+                     [&](std::uint32_t i) { rows_.fetch(i); });
 }
 
 template <ProductScale S>
@@ -413,6 +423,7 @@ void dense_rows<S>::offer_listed(std::span<const std::uint32_t> ids, const std::
     std::int32_t products[together];
     for (std::size_t first = 0; first < ids.size(); first += together) {
         const auto some = ids.subspan(first, (std::min)(together, ids.size() - first));
+        for (const std::uint32_t i : some) bytes_.fetch_constants(i);
         best_kernels().byte_products(bytes_.codes(), bytes_.stride(), some.data(), some.size(), codes, products);
         for (std::size_t i = 0; i < some.size(); ++i) {
             const auto range = bytes_.range(some[i], products[i], coded);

@@ -40,6 +40,8 @@ class graph_walk {
     /// The best `kept` of the rows that were met, best first.
     std::span<const near> found() const noexcept { return found_; }
     std::size_t scored() const noexcept { return scored_; }
+    /// What it cost, in rows scored: passing through one costs about as much.
+    std::size_t done() const noexcept { return scored_ + passed_; }
 
     /// Walks on until the `kept` best rows met have shown all their neighbours. Says true.
     bool plain(std::size_t kept) {
@@ -58,7 +60,7 @@ class graph_walk {
             expand(found_[next].row);
             for (std::size_t i = 0; i < ids_.size(); ++i) {
                 const near one{estimates_[i], ids_[i]};
-                if (found_.size() == kept && !(one.estimate > found_.back().estimate)) continue;
+                if (!could_be_kept(one, kept)) continue;
                 first = (std::min)(first, put(one, kept));
             }
             next = first;
@@ -66,31 +68,45 @@ class graph_walk {
         return true;
     }
 
-    /// The same where only accepted rows are kept, though all are walked through. Gives up, and says false, when it has
-    /// scored more than `budget` rows.
+    /// The same where only accepted rows are kept, though all are walked through. Stops when it has done `budget` on the lowest level, and
+    /// says whether it is through; it goes on when called again, as this or as `two_hop`.
     template <class Accepted>
     bool filtered(std::size_t kept, Accepted accepted, std::size_t budget) {
-        start();
-        const auto farther = [](const near& a, const near& b) { return a.estimate < b.estimate; };
-        std::vector<near> frontier(found_);
-        if (!accepted(found_.front().row)) found_.clear();
-        done_.assign(found_.size(), 0);
-        while (!frontier.empty()) {
-            std::ranges::pop_heap(frontier, farther);
-            const near here = frontier.back();
-            frontier.pop_back();
-            if (found_.size() == kept && here.estimate < found_.back().estimate) break;
-            if (scored_ > budget) return false;
-            expand(here.row);
+        return walk_filtered(kept, accepted, budget, [&](std::uint32_t row) {
+            expand(row);
             for (std::size_t i = 0; i < ids_.size(); ++i) {
                 const near one{estimates_[i], ids_[i]};
-                if (found_.size() == kept && !(one.estimate > found_.back().estimate)) continue;
-                frontier.push_back(one);
-                std::ranges::push_heap(frontier, farther);
-                if (accepted(one.row)) put(one, kept);
+                if (!could_be_kept(one, kept)) continue;
+                const bool is_accepted = accepted(one.row);
+                ++asked_;
+                accepted_ += is_accepted;
+                push(one);
+                if (is_accepted) put(one, kept);
             }
-        }
-        return true;
+        });
+    }
+
+    /// The same where rows that are not accepted are not scored: the neighbours of theirs that are stand for them. Where
+    /// few are accepted it misses what `filtered` finds.
+    ///
+    /// Source  Patel et al. 2024, ACORN: its search without its graph.
+    template <class Accepted>
+    bool two_hop(std::size_t kept, Accepted accepted, std::size_t budget) {
+        return walk_filtered(kept, accepted, budget, [&](std::uint32_t row) {
+            gather_two_hop(row, accepted);
+            score();
+            for (std::size_t i = 0; i < ids_.size(); ++i) {
+                const near one{estimates_[i], ids_[i]};
+                if (!could_be_kept(one, kept)) continue;
+                push(one);
+                put(one, kept);
+            }
+        });
+    }
+
+    /// The part of the rows near the probe that was accepted, and one that may be next.
+    double accepted_rate() const noexcept {
+        return static_cast<double>(accepted_ + 1) / static_cast<double>(asked_ + 1);
     }
 
     /// Where the product of a row that was found lies.
@@ -101,13 +117,10 @@ class graph_walk {
     }
 
    private:
-    bool first_visit(std::uint32_t row) noexcept {
-        std::uint64_t& word = seen_[row / 64];
-        const std::uint64_t bit = std::uint64_t{1} << (row % 64);
-        const bool is_first = (word & bit) == 0;
-        word |= bit;
-        return is_first;
-    }
+    static bool farther(const near& a, const near& b) noexcept { return a.estimate < b.estimate; }
+
+    bool seen(std::uint32_t row) const noexcept { return (seen_[row / 64] >> (row % 64) & 1) != 0; }
+    void see(std::uint32_t row) noexcept { seen_[row / 64] |= std::uint64_t{1} << (row % 64); }
 
     void score() {
         scored_ += ids_.size();
@@ -123,19 +136,82 @@ class graph_walk {
         for (std::size_t i = 0; i < ids_.size(); ++i) estimates_[i] = bytes.estimate(ids_[i], products_[i], coded_);
     }
 
+    // A row that is to be scored.
+    void meet(std::uint32_t row) {
+        see(row);
+        if (in_bytes_) {
+            rows_.bytes().fetch_scale(row);
+            if (ids_.size() < 8) rows_.bytes().fetch_codes(row);  // the kernel fetches from the ninth row on
+        }
+        ids_.push_back(row);
+    }
+
+    void fetch_links(std::uint32_t row) const noexcept {
+        const char* from = reinterpret_cast<const char*>(graph_.links(row).data());
+        for (std::size_t j = 0; j < graph_.most_links(0) * sizeof(std::uint32_t); j += 64) __builtin_prefetch(from + j);
+    }
+
     // Scores the neighbours of a row that were not met before.
     void expand(std::uint32_t row) {
         ids_.clear();
-        for (const std::uint32_t other : graph_.links(row)) {
-            if (!first_visit(other)) continue;
-            // The kernel fetches from the ninth row on.
-            if (in_bytes_ && ids_.size() < 8) {
-                const char* from = reinterpret_cast<const char*>(rows_.bytes().codes(other));
-                for (std::size_t j = 0; j < rows_.bytes().stride(); j += 64) __builtin_prefetch(from + j);
-            }
-            ids_.push_back(other);
-        }
+        for (const std::uint32_t other : graph_.links(row))
+            if (!seen(other)) meet(other);
         score();
+    }
+
+    template <class Accepted, class Expand>
+    bool walk_filtered(std::size_t kept, Accepted accepted, std::size_t budget, Expand expand_one) {
+        if (scored_ == 0) {
+            start();
+            started_ = scored_;
+            frontier_.assign(found_.begin(), found_.end());
+            if (!accepted(found_.front().row)) found_.clear();
+            done_.assign(found_.size(), 0);
+        }
+        while (!frontier_.empty()) {
+            if (found_.size() == kept && frontier_.front().estimate < found_.back().estimate) return true;
+            if (done() - started_ > budget) return false;
+            const std::uint32_t row = frontier_.front().row;
+            std::ranges::pop_heap(frontier_, farther);
+            frontier_.pop_back();
+            expand_one(row);
+        }
+        return true;
+    }
+
+    bool could_be_kept(const near& one, std::size_t kept) const noexcept {
+        return found_.size() < kept || one.estimate > found_.back().estimate;
+    }
+    void push(const near& one) {
+        frontier_.push_back(one);
+        std::ranges::push_heap(frontier_, farther);
+    }
+
+    // The accepted neighbours of a row that were not met before; then those of neighbours that are not accepted, each of
+    // which is passed through once.
+    template <class Accepted>
+    void gather_two_hop(std::uint32_t row, Accepted accepted) {
+        ids_.clear();
+        between_.clear();
+        const std::size_t enough = 4 * graph_.most_links(0);  // with fewer it loses its way
+        for (const std::uint32_t other : graph_.links(row)) {
+            if (seen(other)) continue;
+            ++asked_;
+            if (accepted(other)) {
+                ++accepted_;
+                meet(other);
+            } else {
+                between_.push_back(other);
+                fetch_links(other);
+            }
+        }
+        for (const std::uint32_t other : between_) {
+            if (ids_.size() >= enough) break;
+            see(other);
+            ++passed_;
+            for (const std::uint32_t next : graph_.links(other))
+                if (!seen(next) && accepted(next)) meet(next);
+        }
     }
 
     // Down the levels to a row near the probe, which is the first that was met on the lowest.
@@ -158,7 +234,7 @@ class graph_walk {
                     }
             }
         found_.assign(1, {best, here});
-        first_visit(here);
+        see(here);
     }
 
     // Puts one into its place and drops the last of more than `kept`. Says where.
@@ -183,10 +259,11 @@ class graph_walk {
     byte_probe coded_{};
     bool in_bytes_ = false;
     double error_ = 0.0;
-    std::size_t scored_ = 0;
+    std::size_t scored_ = 0, started_ = 0, passed_ = 0, asked_ = 0, accepted_ = 0;
     std::vector<near> found_;
     std::vector<std::uint8_t> done_;  // for each found: were its neighbours scored?
-    std::vector<std::uint32_t> ids_;
+    std::vector<near> frontier_;      // a heap, of the filtered walks
+    std::vector<std::uint32_t> ids_, between_;
     std::vector<std::int32_t> products_;
     std::vector<float> estimates_;
 };

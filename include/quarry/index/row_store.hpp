@@ -100,6 +100,13 @@ class row_store {
     void put(std::size_t to, std::span<const float> row) noexcept {
         with([&](auto& v) { write(row, {reinterpret_cast<char*>(v.data() + to * d_), row_bytes()}); });
     }
+
+    /// Asks for a row before it is read.
+    void fetch(std::size_t i) const noexcept {
+        const std::span<const char> row = as_kept(i);
+        for (std::size_t j = 0; j < row.size(); j += 64) __builtin_prefetch(row.data() + j);
+    }
+
     /// Row `from` takes the place of row `to`.
     void move(std::size_t from, std::size_t to) noexcept {
         with([&](auto& v) { std::copy_n(v.data() + from * d_, d_, v.data() + to * d_); });

@@ -63,20 +63,28 @@ class unit_rows {
 
     /// The rows of a set of units, by unit.
     std::vector<std::uint32_t> of(const unit_set& units) const {
-        std::vector<std::uint32_t> rows;
-        rows.reserve((std::min)(units.count(), next_.size()));
+        // Each is waited for in memory: all are asked for before one is read.
+        std::vector<const entry*> found;
+        found.reserve((std::min)(units.count(), next_.size()));
         const page* here = nullptr;
         std::uint32_t number = none;
         units.for_each([&](unit_id unit) {
             if (page_of(unit) != number) {
                 number = page_of(unit);
-                const auto found = pages_.find(number);
-                here = found == pages_.end() ? nullptr : &found->second;
+                const auto of_number = pages_.find(number);
+                here = of_number == pages_.end() ? nullptr : &of_number->second;
             }
-            if (here)
-                for (std::uint32_t row = (*here)[place_of(unit)].first; row != none; row = next_[row])
-                    rows.push_back(row);
+            if (!here) return;
+            found.push_back(&(*here)[place_of(unit)]);
+            __builtin_prefetch(found.back());
         });
+        std::vector<std::uint32_t> rows;
+        rows.reserve(found.size());
+        for (const entry* of_unit : found) {
+            if (of_unit->count == 1) rows.push_back(of_unit->first);
+            else
+                for (std::uint32_t row = of_unit->first; row != none; row = next_[row]) rows.push_back(row);
+        }
         return rows;
     }
 

@@ -128,6 +128,15 @@ class byte_rows {
         return {scale_.data() + row, error_.data() + row, length_.data() + row};
     }
 
+    // A row that stands alone in memory is waited for, unless it was asked for before.
+    void fetch_codes(std::size_t row) const noexcept {
+        for (std::size_t j = 0; j < stride_; j += 64) __builtin_prefetch(codes(row) + j);
+    }
+    void fetch_scale(std::size_t row) const noexcept { __builtin_prefetch(scale_.data() + row); }
+    void fetch_constants(std::size_t row) const noexcept {
+        for (const auto* one : {&scale_, &error_, &length_}) __builtin_prefetch(one->data() + row);
+    }
+
     /// Where the product of a row and a probe lies, given that of their bytes.
     ///
     /// With row = y + r and probe = p + s, where y and p are what the bytes say: row . probe = y . p + r . probe + y .

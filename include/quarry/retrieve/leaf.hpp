@@ -42,6 +42,7 @@ results<typename Index::scale> search_units(const Index& index, const Probe& pro
             q.tell({trace_code::searched, stage, wanted, found.size()});
             q.tell({trace_code::planned, name_of(report.plan), q.allowed().units ? q.allowed().units->count() : size,
                     report.scored});
+            q.remark(name_of(report.plan), name_of(report.reason));
         } else {
             found = index.search(probe, wanted, q.allowed());
             q.tell({trace_code::searched, stage, wanted, found.size()});

@@ -70,7 +70,7 @@ TEST_CASE("a walk finds nearly what a scan finds, with the same scores, and shor
     for (const std::size_t d : {20u, 40u}) {  // without bytes, and with
         grouped data(d, 1);
         hnsw_options options = always_graph;
-        options.ef = 20;
+        options.ef = 19;
         pair_of_indexes both(d, options);
         for (std::size_t i = 0; i < 1200; ++i) both.add(unit_at(i / 2), data.next());
         CHECK(both.graph.approximate());
@@ -107,22 +107,28 @@ TEST_CASE(
         both.graph.remove(unit_at(i));
         both.flat.remove(unit_at(i));
     }
+    // Units whose numbers are not those of their rows.
+    for (std::size_t i = size; i < size + 60; ++i) both.add(unit_at(i + i % 2 * 40), data.next());
+    constexpr std::size_t universe = size + 100;
     std::set<search_plan> plans;
+    std::set<plan_reason> reasons;
     for (int q = 0; q < 12; ++q) {
         const graph_row probe = data.next();
-        const auto order = both.flat.search(probe, size);
+        const auto order = both.flat.search(probe, universe);
         for (const std::size_t allowed_count :
              {std::size_t{1}, std::size_t{5}, size / 100, size / 10, size / 2, size}) {
-            unit_set anywhere(size), farthest(size);
+            unit_set anywhere(universe), farthest(universe), nearest(universe);
             for (std::size_t i = 0; i < allowed_count; ++i) {
-                anywhere.insert(unit_at(data.random() % size));
+                anywhere.insert(unit_at(data.random() % universe));
                 farthest.insert(order[order.size() - 1 - i % order.size()].unit);
+                nearest.insert(order[i % order.size()].unit);
             }
-            for (const unit_set* units : {&anywhere, &farthest}) {
+            for (const unit_set* units : {&anywhere, &farthest, &nearest}) {
                 search_report report;
                 const auto found = both.graph.search(probe, 10, {units}, report);
                 const auto truth = both.flat.search(probe, 10, {units});
                 plans.insert(report.plan);
+                reasons.insert(report.reason);
                 REQUIRE(found.size() == truth.size());
                 for (const scored_key& key : found) REQUIRE(units->contains(key.unit));
                 if (report.complete) REQUIRE(found == truth);
@@ -131,6 +137,7 @@ TEST_CASE(
     }
     CHECK(plans.contains(search_plan::scan_allowed));
     CHECK(plans.contains(search_plan::scan_all));
+    CHECK(reasons.contains(plan_reason::cheaper));
 }
 
 TEST_CASE("a filtered walk keeps to its filter, and one that takes longer than a scan ends in a scan") {
@@ -167,6 +174,59 @@ TEST_CASE("a filtered walk keeps to its filter, and one that takes longer than a
     }
     CHECK(recall >= 0.75);
     CHECK(scans > 0);
+}
+
+TEST_CASE("a plan of the caller's is followed, and finds accepted keys alone, with the scores of a scan") {
+    grouped data(40, 10);
+    pair_of_indexes both(40);
+    constexpr std::size_t size = 1500;
+    for (std::size_t i = 0; i < size; ++i) both.add(unit_at(i), data.next());
+    both.graph.walk_with(20);
+    double recall[2] = {};
+    for (int q = 0; q < 20; ++q) {
+        const graph_row probe = data.next();
+        unit_set fifth(size);
+        for (std::size_t i = data.random() % 5; i < size; i += 5) fifth.insert(unit_at(i));
+        const auto all = both.flat.search(probe, size, {&fifth});
+        const std::vector<scored_key> truth(all.begin(), all.begin() + 10);
+        search_report report;
+        for (const search_plan plan : {search_plan::scan_all, search_plan::scan_allowed}) {
+            REQUIRE(both.graph.search_by(plan, probe, 10, {&fifth}, report) == truth);
+            REQUIRE(report.plan == plan);
+            REQUIRE(report.complete);
+        }
+        for (const search_plan plan : {search_plan::walk_filtered, search_plan::walk_two_hop}) {
+            const auto found = both.graph.search_by(plan, probe, 10, {&fifth}, report);
+            REQUIRE(report.plan == plan);
+            REQUIRE_FALSE(report.complete);
+            for (const scored_key& key : found) REQUIRE(std::ranges::find(all, key) != all.end());
+            recall[plan == search_plan::walk_two_hop] += recall_of(truth, found) / 20;
+        }
+    }
+    CHECK(recall[0] >= 0.9);
+    CHECK(recall[1] >= 0.8);
+}
+
+TEST_CASE("a filter in the way of the probe is noticed after few rows, one on its way is walked") {
+    grouped data(40, 11);
+    pair_of_indexes both(40);
+    constexpr std::size_t size = 3000;
+    for (std::size_t i = 0; i < size; ++i) both.add(unit_at(i), data.next());
+    std::size_t walks = 0;
+    for (int q = 0; q < 10; ++q) {
+        const graph_row probe = data.next();
+        const auto order = both.flat.search(probe, size);
+        unit_set near_by(size), beyond(size);
+        for (std::size_t i = 0; i < size; ++i) (i < size / 2 ? near_by : beyond).insert(order[i].unit);
+        search_report report;
+        REQUIRE(both.graph.search(probe, 5, {&beyond}, report) == both.flat.search(probe, 5, {&beyond}));
+        CHECK(report.plan == search_plan::scan_all);
+        CHECK(report.reason == plan_reason::cheaper_here);
+        CHECK(report.scored < size + 300);
+        REQUIRE(both.graph.search(probe, 5, {&near_by}, report).size() == 5);
+        walks += report.plan == search_plan::walk_filtered;
+    }
+    CHECK(walks == 10);
 }
 
 TEST_CASE("the same rows give the same answers, added together or one by one, and after any growth") {
@@ -234,8 +294,8 @@ TEST_CASE("rows that come take the places of rows that went: ten times all of th
         for (int q = 0; q < 50; ++q) {
             const graph_row probe = data.next();
             search_report report;
-            const auto found = both.graph.search(probe, 5, {}, report);
-            REQUIRE(report.plan != search_plan::scan_all);
+            const auto found = both.graph.search_by(search_plan::walk, probe, 5, {}, report);
+            REQUIRE_FALSE(report.complete);
             sum += recall_of(found, both.flat.search(probe, 5)) / 50;
         }
         return sum;

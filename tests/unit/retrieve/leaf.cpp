@@ -188,7 +188,8 @@ struct telling_index : written_index {
     using written_index::search;
     std::vector<scored_key> search(const lexical_probe& probe, std::size_t n, const accept& allowed,
                                    search_report& report) const {
-        report = {complete ? search_plan::scan_allowed : search_plan::walk_filtered, 17, complete};
+        report = {complete ? search_plan::scan_allowed : search_plan::walk_filtered, 17, complete,
+                  plan_reason::cheaper};
         return search(probe, n, allowed);
     }
     bool approximate() const { return true; }
@@ -212,5 +213,7 @@ TEST_CASE("the plan that an index chose is in the trace, and an answer is approx
         const trace_event* planned = plain.find(trace_code::planned);
         REQUIRE(planned != nullptr);
         CHECK(to_string(*planned) == std::string(complete ? "scan of the allowed" : "filtered walk") + ": planned 20 -> 17");
+        REQUIRE(plain.remarks.size() == 1);
+        CHECK(plain.remarks[0] == trace_remark{complete ? "scan of the allowed" : "filtered walk", "cheapest for so many"});
     }
 }
