@@ -126,14 +126,14 @@ TEST_CASE("82: no prompt passes its budget over five rounds, and what is cut is 
     corpus c;
     std::string words;
     while (words.size() < 8000) words += "hub \xC3\xA4\xE2\x82\xAC ";  // about 2,000 tokens
-    for (int i = 0; i < 50; ++i) c.add({.id = std::to_string(i), .text = words});
+    for (int i = 0; i < 12; ++i) c.add({.id = std::to_string(i), .text = words});
     const lexical_base kb = build(c, identity{});
     const approximate_tokens count;
     for (const std::size_t budget : {4000u, 700u}) {  // room for a passage, and for less than one
         CAPTURE(budget);
         const auto model = writer_that_rates([] { return "1"; });
         const auto out = adaptive(lexical(kb.bm25), ref(model),
-                                  {.passages = 50, .prompt_tokens = budget, .count = count, .most_rounds = 5})
+                                  {.passages = 12, .prompt_tokens = budget, .count = count, .most_rounds = 5})
                              .answer("hub");
         CHECK(out.steps.size() == 5);
         bool passages = false;

@@ -54,10 +54,12 @@ class nibble_rows {
         if (at % together == 0) codes_.resize(codes_.size() + block(), std::uint8_t{0});
         std::int32_t rests = 0;
         for (std::size_t j = 0; j < codes_of_one_.size(); j += 8) {
-            const std::uint8_t* of = codes_of_one_.data() + j;
-            for (std::size_t i = 0; i < 8; ++i) rests += ((of[i] & 15) - 8) * ((of[i] & 15) - 8);
-            for (std::size_t i = 0; i < 4; ++i)
-                quad(at, j / 8)[i] = static_cast<std::uint8_t>(of[i] >> 4 | (of[i + 4] & 0xF0));
+            rests += squared_rests(codes_of_one_.data() + j);
+            std::uint32_t first = 0, second = 0;
+            std::memcpy(&first, codes_of_one_.data() + j, 4);
+            std::memcpy(&second, codes_of_one_.data() + j + 4, 4);
+            const std::uint32_t halves = (first >> 4 & 0x0F0F0F0Fu) | (second & 0xF0F0F0F0u);
+            std::memcpy(quad(at, j / 8), &halves, 4);
         }
         rests -= 64 * static_cast<std::int32_t>(codes_of_one_.size() - row.size());  // of what is no number of the row
         const double error = static_cast<double>(code.scale) * std::sqrt(static_cast<double>(rests)) + code.error +
@@ -110,6 +112,17 @@ class nibble_rows {
     std::size_t block() const noexcept { return together * bytes_.stride() / 2; }
     std::uint8_t* quad(std::size_t row, std::size_t q) noexcept {
         return codes_.data() + row / together * block() + (q * together + row % together) * 4;
+    }
+
+    // The sum of (l - 8)^2 over eight codes. Four numbers times the same four in reverse have their squares' sum on top.
+    static std::int32_t squared_rests(const std::uint8_t* codes) noexcept {
+        constexpr std::uint64_t lower = 0x000F000F000F000F;
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, codes, 8);
+        const std::uint64_t even = eight & lower, odd = eight >> 8 & lower;
+        const auto squares = [](std::uint64_t four) { return four * (__builtin_bswap64(four) >> 8) >> 48; };
+        const std::uint64_t sum = (even + odd) * 0x0001000100010001 >> 48;
+        return static_cast<std::int32_t>(squares(even) + squares(odd)) - 16 * static_cast<std::int32_t>(sum) + 64 * 8;
     }
 
     // Lengths and products of turned rows are those of the rows. For widths up to 2^16 a number is rounded 17 times in each
