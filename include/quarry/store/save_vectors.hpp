@@ -31,8 +31,8 @@ durability save(const std::string& path, const basic_flat_index<S>& index, const
 
 /// Reads an index back: `Index` is flat_index or flat_product_index, floats or half floats as they were saved.
 ///
-/// Cost    less than twice reading the file: rows are read into their place, and checked and coded in bytes while they
-///         are in the cache.
+/// Cost    about two and a half times reading the file: rows are read into their place, and checked and coded in bytes and
+///         half bytes while they are in the cache.
 /// Memory  that of the index.
 /// Errors  data_error `store.*`, `dense.stored` for a file that is damaged, cut off, of another version or none of ours;
 ///         usage_error `store.fingerprint` for one that something else made, with both names.
