@@ -145,8 +145,9 @@ struct saved<bm25_index> {
             key.unit = read_known_unit(in, known);
             if (key.alive) {
                 key.exact_length = in.number<double>();
-                if (!is_finite(key.exact_length) || key.exact_length < 0.0)
-                    in.refuse("a length is negative or not finite");
+                // A word has a weight of at least 1e-6. Shorter lengths would make quotients of them infinite.
+                if (!is_finite(key.exact_length) || (key.exact_length != 0.0 && key.exact_length < 1e-7))
+                    in.refuse("a length is negative, not finite or shorter than a word");
                 auto& own = index.keys_of_[key.unit];
                 own.push_back(static_cast<std::uint32_t>(i));
                 if (index.units_owning_.size() <= own.size()) index.units_owning_.resize(own.size() + 1);
