@@ -68,8 +68,8 @@ class graph_walk {
         return true;
     }
 
-    /// The same where only accepted rows are kept, though all are walked through. Stops when it has done `budget` on the lowest level, and
-    /// says whether it is through; it goes on when called again, as this or as `two_hop`.
+    /// The same where only accepted rows are kept, though all are walked through. Stops when it has done `budget` on the
+    /// lowest level, and says whether it is through; it goes on when called again, as this or as `two_hop`.
     template <class Accepted>
     bool filtered(std::size_t kept, Accepted accepted, std::size_t budget) {
         return walk_filtered(kept, accepted, budget, [&](std::uint32_t row) {

@@ -318,6 +318,18 @@ TEST_CASE("rows that come take the places of rows that went: ten times all of th
     CHECK(recall() >= at_first - 0.05);
     const graph_row probe = data.next();
     CHECK(both.graph.search(probe, SIZE_MAX) == both.flat.search(probe, SIZE_MAX));
+
+    // Rows no longer have the numbers of their units: a filter asks for the units all the same.
+    unit_set third(next);
+    for (std::uint32_t i = next - size; i < next; i += 3) third.insert(unit_id{i});
+    const accept allowed{&third};
+    CHECK(both.graph.search(probe, SIZE_MAX, allowed) == both.flat.search(probe, SIZE_MAX, allowed));
+    for (const search_plan plan : {search_plan::walk_filtered, search_plan::walk_two_hop}) {
+        search_report report;
+        const auto found = both.graph.search_by(plan, probe, 5, allowed, report);
+        CHECK_FALSE(found.empty());
+        for (const scored_key& key : found) CHECK(third.contains(key.unit));
+    }
 }
 
 TEST_CASE("rows whose neighbours all went are linked anew, and a unit's row is that of its first key wherever it stands") {

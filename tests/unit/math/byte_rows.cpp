@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/uneven_row.hpp"
 
 using namespace quarry;
 
@@ -14,31 +15,6 @@ long double product_of(std::span<const float> a, std::span<const float> b) {
     long double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<long double>(a[i]) * static_cast<long double>(b[i]);
     return sum;
-}
-
-std::vector<float> uneven_row(std::size_t d, std::mt19937& random) {
-    std::vector<float> out(d);
-    for (float& x : out) x = static_cast<float>(static_cast<std::int32_t>(random())) * 0x1p-31f;
-    switch (random() % 6) {
-        case 0:
-            out[random() % d] = 300.0f;
-            break;
-        case 1:
-            std::ranges::fill(out, 0.25f);
-            break;
-        case 2:
-            std::ranges::fill(out, 0.0f);
-            break;
-        case 3:
-            for (float& x : out) x *= 1e-25f;
-            break;
-        case 4:
-            for (float& x : out) x *= 1e12f;
-            break;
-        default:
-            break;
-    }
-    return out;
 }
 
 }  // namespace

@@ -4,28 +4,11 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/uneven_row.hpp"
 
 using namespace quarry;
 
 namespace {
-
-std::vector<float> lopsided_row(std::size_t d, std::mt19937& random) {
-    std::vector<float> out(d);
-    for (float& x : out) x = static_cast<float>(static_cast<std::int32_t>(random())) * 0x1p-31f;
-    switch (random() % 6) {
-        case 0: out[random() % d] = 300.0f; break;
-        case 1: std::ranges::fill(out, 0.25f); break;
-        case 2: std::ranges::fill(out, 0.0f); break;
-        case 3:
-            for (float& x : out) x *= 1e-25f;
-            break;
-        case 4:
-            for (float& x : out) x *= 1e12f;
-            break;
-        default: break;
-    }
-    return out;
-}
 
 struct nibbles_with_rows {
     detail::nibble_rows coded;
@@ -54,9 +37,9 @@ TEST_CASE("four bits never lose a row whose product is what is asked for, howeve
     std::mt19937 random(1);
     for (const std::size_t d : {32u, 33u, 64u, 200u}) {
         nibbles_with_rows all{detail::nibble_rows(d)};
-        for (int i = 0; i < 100; ++i) all.add(lopsided_row(d, random));
+        for (int i = 0; i < 100; ++i) all.add(uneven_row(d, random));
         for (int p = 0; p < 30; ++p) {
-            const std::vector<float> probe = lopsided_row(d, random);
+            const std::vector<float> probe = uneven_row(d, random);
             if (norm(probe) < 1e-15) continue;
             for (std::uint32_t i = 0; i < 100; ++i) {
                 long double exact = 0;
@@ -94,7 +77,7 @@ TEST_CASE("four bits leave out about an eighth of a row's length, whether its nu
 TEST_CASE("a row in four bits takes the place of another with all that is known of it, across blocks") {
     std::mt19937 random(3);
     nibbles_with_rows all{detail::nibble_rows(40)};
-    for (int i = 0; i < 40; ++i) all.add(lopsided_row(40, random));
+    for (int i = 0; i < 40; ++i) all.add(uneven_row(40, random));
     all.coded.move(39, 2);
     all.coded.shrink(38);
     CHECK(all.coded.size() == 38);
