@@ -137,6 +137,23 @@ inline vectors read_halves(const std::string& path, std::size_t d) {
     return out;
 }
 
+struct base_and_queries {
+    vectors base, queries;
+};
+
+/// The vectors of the folder `data` with this width, or made-up ones where it is empty; at most `n` and `m` of them, but
+/// for the base of a folder, which is read whole.
+inline base_and_queries vectors_of(const std::string& data, std::size_t n, std::size_t m, std::size_t d) {
+    if (data.empty()) {
+        made_up made(n, m, d);
+        return {std::move(made.base), std::move(made.queries)};
+    }
+    const std::string width = "." + std::to_string(d) + ".f16";
+    base_and_queries out{read_halves(data + "/base" + width, d), read_halves(data + "/queries" + width, d)};
+    out.queries.n = (std::min)(out.queries.n, m);
+    return out;
+}
+
 /// Processor seconds of this process: on a shared machine they say more than the clock on the wall.
 inline double processor_seconds() {
     timespec t{};

@@ -77,16 +77,9 @@ int main(int argc, char** argv) {
                             {"dump", ""},
                             {"json", ""}});
     const std::size_t k = o.number("k"), batch = o.number("batch");
-    bench::vectors base, queries;
-    if (o.text("data").empty()) {
-        bench::made_up made(o.number("n"), (std::max)(o.number("queries"), batch), o.number("d"));
-        base = std::move(made.base);
-        queries = std::move(made.queries);
-    } else {
-        base = bench::read_halves(o.text("data") + "/base." + o.text("d") + ".f16", o.number("d"));
-        queries = bench::read_halves(o.text("data") + "/queries." + o.text("d") + ".f16", o.number("d"));
-        queries.n = (std::min)(queries.n, (std::max)(o.number("queries"), batch));
-    }
+    bench::base_and_queries given =
+        bench::vectors_of(o.text("data"), o.number("n"), (std::max)(o.number("queries"), batch), o.number("d"));
+    bench::vectors &base = given.base, &queries = given.queries;
     const std::size_t single = (std::min)(o.number("queries"), queries.n), together = (std::min)(batch, queries.n);
     if (!o.text("dump").empty()) {
         std::ofstream(o.text("dump") + "/base.f32", std::ios::binary)

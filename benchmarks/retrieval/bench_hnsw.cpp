@@ -47,16 +47,9 @@ int main(int argc, char** argv) {
                             {"keep", ""},
                             {"json", ""}});
     const std::size_t k = o.number("k"), d = o.number("d");
-    bench::vectors base, queries;
-    if (o.text("data").empty()) {
-        bench::made_up made(o.number("n"), o.number("queries"), d);
-        base = std::move(made.base);
-        queries = std::move(made.queries);
-    } else {
-        base = bench::read_halves(o.text("data") + "/base." + o.text("d") + ".f16", d);
-        queries = bench::read_halves(o.text("data") + "/queries." + o.text("d") + ".f16", d);
-        queries.n = (std::min)(queries.n, o.number("queries"));
-    }
+    bench::base_and_queries given =
+        bench::vectors_of(o.text("data"), o.number("n"), o.number("queries"), d);
+    bench::vectors &base = given.base, &queries = given.queries;
     std::vector<quarry::unit_id> units(base.n);
     for (std::size_t i = 0; i < base.n; ++i) units[i] = quarry::unit_at(i);
     const auto query = [&](std::size_t q) { return std::span(queries.row(q), d); };
